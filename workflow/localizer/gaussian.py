@@ -121,7 +121,7 @@ class GaussianBenchmark:
 
     @property
     def mean_witness(self) -> float:
-        """E_P w_P(X), which is MMD^2(P, B)."""
+        """E_P w_P(X), the constant that centres the localizer."""
         of_signal = self.K_SS - self.K_SB
         of_background = self.K_SB - self.K_BB
         return self.epsilon * (self.epsilon * of_signal + (1 - self.epsilon) * of_background)

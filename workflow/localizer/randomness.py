@@ -28,11 +28,11 @@ def stream(seed: int, *key: str | int) -> np.random.Generator:
     Examples
     --------
     >>> stream(1, "toys", 7).integers(100, size=3).tolist()
-    [46, 36, 35]
+    [27, 53, 6]
     >>> stream(1, "toys", 7).integers(100, size=3).tolist()
-    [46, 36, 35]
+    [27, 53, 6]
     >>> stream(1, "toys", 8).integers(100, size=3).tolist()
-    [46, 34, 93]
+    [47, 73, 20]
     """
     checks.integer(seed, "seed", minimum=0)
     words: list[int] = []

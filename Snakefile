@@ -1,0 +1,17 @@
+# The whole paper: `snakemake --cores all`. See README.md.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/experiment1.smk"
+include: "workflow/rules/paper.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.experiment1.input,
+        result("provenance.json"),
+        result("report.html"),

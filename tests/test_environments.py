@@ -1,0 +1,70 @@
+"""The conda environments and the lock pin the same versions, and every spec parses."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from rattler import MatchSpec
+
+ENVS = Path(__file__).resolve().parents[1] / "envs"
+YAMLS = sorted(ENVS.glob("*.yaml"))
+#: packages that conda-forge calls otherwise
+CONDA_TO_PYPI = {"pytables": "tables", "matplotlib-base": "matplotlib", "typst-py": "typst"}
+
+
+def locked():
+    """Return the versions of requirements.lock by name."""
+    lines = (ENVS / "requirements.lock").read_text().splitlines()
+    specs = [line.rstrip("\\ ") for line in lines if re.match(r"^[A-Za-z0-9]", line)]
+    requirements = [Requirement(spec) for spec in specs]
+    return {one.name: str(one.specifier).removeprefix("==") for one in requirements}
+
+
+def pinned(path):
+    return yaml.safe_load(path.read_text())["dependencies"]
+
+
+@pytest.mark.parametrize("path", YAMLS, ids=lambda path: path.stem)
+def test_versions_agree_with_the_lock(path):
+    versions = locked()
+    for spec in pinned(path):
+        name, version = spec.split("=")
+        if name == "python":
+            assert version == "3.11"
+            continue
+        assert versions[CONDA_TO_PYPI.get(name, name)] == version, spec
+
+
+@pytest.mark.parametrize("path", YAMLS, ids=lambda path: path.stem)
+def test_every_spec_is_a_conda_match_spec(path):
+    for spec in pinned(path):
+        parsed = MatchSpec(spec)
+        assert parsed.name is not None
+        assert parsed.version is not None
+
+
+def test_the_lock_is_exact_hashed_and_without_addresses():
+    text = (ENVS / "requirements.lock").read_text()
+    assert "://" not in text
+    entries = re.split(r"\n(?=[A-Za-z0-9])", text.strip())
+    assert len(entries) > 50
+    for entry in entries:
+        assert "==" in entry.splitlines()[0]
+        assert "--hash=sha256:" in entry, entry.splitlines()[0]
+
+
+def test_every_direct_requirement_is_locked():
+    wanted = (ENVS / "requirements.in").read_text().splitlines()
+    names = {Requirement(line).name.lower() for line in wanted if line and line[0] != "#"}
+    assert names <= {name.lower() for name in locked()}
+
+
+def test_every_rule_has_its_environment():
+    """A rule with a script has a conda file, and that file is one of these."""
+    for rules in (ENVS.parent / "workflow" / "rules").glob("*.smk"):
+        text = rules.read_text()
+        assert text.count("    script:") == text.count("    conda:"), rules.name
+        for name in re.findall(r'"\.\./\.\./envs/(.+?)"', text):
+            assert (ENVS / name).is_file(), name

@@ -1,0 +1,94 @@
+"""A copy of the project in a folder of its own, and the real Snakemake on it."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SMOKE = ("--configfile", "config/smoke.yaml")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the sources, without results."""
+
+    root: Path
+
+    def snakemake(self, *words, check=True, cores=2, timeout=500):
+        """Run the real Snakemake here and return the finished process, its output as text."""
+        done = subprocess.run(
+            [sys.executable, "-m", "snakemake", "--cores", str(cores), *words],
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        if check and done.returncode:
+            raise AssertionError(done.stdout[-6000:])
+        return done
+
+    def planned(self, *words):
+        """Return the rules that a dry run would run, with the number of jobs of each."""
+        said = self.snakemake("--dry-run", *words).stdout
+        if "Nothing to be done" in said:
+            return {}
+        counts = said.split("Job stats:")[-1].split("total")[0].splitlines()[3:]
+        return {line.split()[0]: int(line.split()[1]) for line in counts if line.strip()}
+
+    def edit(self, path, old, new):
+        """Replace ``old`` by ``new`` in a file; both must be what the test believes."""
+        text = (self.root / path).read_text()
+        assert old in text, f"{old!r} is not in {path}"
+        (self.root / path).write_text(text.replace(old, new, 1))
+
+
+def copy_of_the_sources(target):
+    """Copy what git tracks, or would track, with links as links."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        source, copy = ROOT / name, target / name
+        if not os.path.lexists(source):
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, copy, follow_symlinks=False)
+    return Project(target)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Return a fresh copy of the sources."""
+    return copy_of_the_sources(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, worker_id):
+    """Return one finished smoke run, made once for all workers; tests must not change it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+    with (shared / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = Project(shared / "finished")
+        if not done.root.exists():
+            copy_of_the_sources(done.root).snakemake(*SMOKE)
+    return done
+
+
+@pytest.fixture
+def branch(finished, tmp_path):
+    """Return a copy of the finished run that a test may change."""
+    shutil.copytree(finished.root, tmp_path / "project", symlinks=True)
+    return Project(tmp_path / "project")

@@ -1,0 +1,123 @@
+"""The real DAG: what runs, what reruns after a change, and what a mistake looks like."""
+
+import json
+
+import pytest
+from conftest import SMOKE
+
+ALWAYS = {"provenance", "report", "all"}
+
+
+def test_a_finished_run_has_nothing_to_do(finished):
+    assert finished.planned(*SMOKE) == {}
+
+
+def test_the_published_digits_come_out(finished):
+    numbers = json.loads((finished.root / "results/smoke/experiment1/targets.json").read_text())
+    assert f"{numbers['D_SB']:.5f}" == "0.46086"
+    assert f"{numbers['class_separation']:.4e}" == "9.2172e-04"
+
+
+def test_a_changed_module_reruns_the_rules_that_use_it(branch):
+    branch.edit("workflow/localizer/gaussian.py", '"""Closed forms', '"""The closed forms')
+    planned = set(branch.planned(*SMOKE))
+    assert "exp1_targets" in planned
+    everything = set(branch.planned(*SMOKE, "--forceall"))
+    listed = {name for name in everything if uses(branch, name, "localizer/gaussian.py")}
+    downstream = planned - listed - ALWAYS
+    # whatever else runs does so because its input is made anew, not because of the module
+    assert listed <= planned
+    assert all(not uses(branch, name, "localizer/gaussian.py") for name in downstream)
+
+
+def test_a_changed_style_reruns_figures_only(branch):
+    branch.edit("workflow/localizer/figures/style.py", '"font.size": 8', '"font.size": 9')
+    planned = set(branch.planned(*SMOKE)) - ALWAYS
+    assert planned
+    assert all(name.startswith("fig") for name in planned)
+    everything = set(branch.planned(*SMOKE, "--forceall")) - ALWAYS
+    assert planned == {name for name in everything if name.startswith("fig")}
+
+
+def test_a_changed_parameter_reruns_what_depends_on_it(branch):
+    branch.edit("config/config.yaml", "    h: 1.0           #", "    h: 1.1           #")
+    planned = set(branch.planned(*SMOKE))
+    assert {"exp1_targets", "fig_exp1_separation"} <= planned
+    assert not any(name.startswith("exp2") or name.startswith("exp3") for name in planned)
+
+
+def test_touching_a_file_reruns_nothing(branch):
+    (branch.root / "workflow/localizer/gaussian.py").touch()
+    assert branch.planned(*SMOKE) == {}
+
+
+def test_another_run_has_results_of_its_own(branch):
+    assert "exp1_targets" in branch.planned(*SMOKE, "--config", "run=mine")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--config", "sede=3"), "sede is not a key; did you mean seed?"),
+        (("--config", "seed=-3"), "seed is -3; it must be at least 0."),
+        (("--config", "seed=three"), 'seed is "three"; it must be a whole number.'),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_no_traceback(project, words, says):
+    done = project.snakemake("--dry-run", *words, check=False)
+    assert done.returncode != 0
+    assert says in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_an_unreadable_overlay_is_refused(project):
+    """Snakemake reads what --configfile names, before the workflow can say anything."""
+    (project.root / "config" / "broken.yaml").write_text("seed: [1,\n")
+    done = project.snakemake("--dry-run", "--configfile", "config/broken.yaml", check=False)
+    assert done.returncode != 0
+    assert "Config file is not valid JSON or YAML" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "config/config.yaml cannot be read: No such file or directory."),
+        (b"seed: [1,\n", "config/config.yaml, line 2, column 1 is not valid YAML:"),
+        (b"- 1\n", "config/config.yaml must hold keys and values"),
+        (b"seed: \xff\n", "config/config.yaml is not a text file in UTF-8."),
+    ],
+)
+def test_an_unreadable_configuration_is_named(project, content, says):
+    path = project.root / "config" / "config.yaml"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    done = project.snakemake("--dry-run", check=False)
+    assert done.returncode != 0
+    assert says in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_failed_job_shows_its_reason_and_the_end_of_its_log(project):
+    project.edit(
+        "workflow/localizer/gaussian.py",
+        'checks.positive(self.h, "h")',
+        'raise ValueError("h is out of sorts")',
+    )
+    done = project.snakemake("exp1_targets", *SMOKE, check=False)
+    assert done.returncode != 0
+    assert "exp1_targets failed: h is out of sorts" in done.stdout
+    assert "| ValueError: h is out of sorts" in done.stdout
+    assert not (project.root / "results/smoke/experiment1/targets.json").exists()
+
+
+def uses(project, rule, module):
+    """Tell whether a dry run lists ``module`` among the inputs of ``rule``."""
+    said = project.snakemake("--dry-run", "--forceall", *SMOKE).stdout
+    for block in said.split("\nrule ")[1:]:
+        name = block.split(":")[0]
+        if name == rule:
+            inputs = block.split("input:")[1].splitlines()[0] if "input:" in block else ""
+            return module in inputs
+    return False

@@ -1,0 +1,85 @@
+# Helpers only: where results go, what a rule's script imports, how a bad config is told.
+import os
+import sys
+from pathlib import Path
+
+WORKFLOW = Path(workflow.basedir) / "workflow"
+sys.path.insert(0, str(WORKFLOW))
+
+from stage import provenance, settings, tracking  # noqa: E402
+
+
+def refuse(mistakes):
+    """Stop with one sentence for each mistake in the configuration."""
+    if mistakes:
+        raise WorkflowError("The configuration is refused:\n" + "\n".join(mistakes))
+
+
+refuse(settings.unreadable(Path("config/config.yaml")))
+
+
+configfile: "config/config.yaml"
+
+
+refuse(settings.problems(config))
+
+# Compiled kernels are kept between jobs; the rule compile_kernels fills this folder
+# before a sweep and the sweep's jobs only read it.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(".cache/numba").resolve()))
+
+RESULTS = f"results/{config['run']}"
+
+
+def result(path):
+    """A path below the run's results."""
+    return f"{RESULTS}/{path}"
+
+
+def code(script):
+    """The modules behind a script: inputs of its rule, so that a change reruns it."""
+    modules = tracking.modules_of(WORKFLOW / "scripts" / script, WORKFLOW)
+    return [os.path.relpath(module) for module in modules]
+
+
+def shown(path, category, title):
+    """A result that the report shows, with the caption of the same name."""
+    caption = f"../report/{Path(path).stem}.rst"
+    labels = {"title": title}
+    return report(result(path), caption=caption, category=category, labels=labels)
+
+
+def figure(name, category, title):
+    """The two files of a figure; the report shows the png."""
+    return [
+        shown(f"figures/{name}.png", category, title),
+        result(f"figures/{name}.pdf"),
+    ]
+
+
+def table(name, category, title):
+    """A table that the report shows."""
+    return shown(f"tables/{name}.csv", category, title)
+
+
+def reported():
+    """What the rules so far have marked for the report: the page's content, in order."""
+    items = []
+    for each in workflow.rules:
+        for output in each.output:
+            mark = getattr(output, "flags", {}).get("report")
+            if mark:
+                items.append(
+                    {
+                        "file": str(output),
+                        "caption": os.path.relpath(
+                            WORKFLOW / "report" / Path(mark.caption.get_filename()).name
+                        ),
+                        "category": mark.category,
+                        "title": mark.labels["title"],
+                        "rule": each.name,
+                        "script": os.path.relpath(
+                            WORKFLOW / "scripts" / Path(each.script).name
+                        ),
+                    }
+                )
+    return items

@@ -1,0 +1,8 @@
+"""Collect the records that the stages left into provenance.json."""
+
+from pathlib import Path
+
+from stage import Stage, provenance
+
+with Stage(snakemake, record=False):
+    provenance.write(snakemake.params.config, Path(snakemake.output[0]))

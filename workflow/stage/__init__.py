@@ -1,0 +1,112 @@
+"""The frame around every script: log, progress, one BLAS thread, the record it leaves.
+
+``localizer`` does the mathematics; ``stage`` does what running it asks for. A script is
+a door between the two::
+
+    with Stage(snakemake) as stage:
+        table = compute(**snakemake.params)
+        files.write_csv(table, snakemake.output[0])
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import threadpoolctl
+
+from stage import files, progress, provenance
+
+Item = TypeVar("Item")
+
+
+class Stage:
+    """One job of the workflow, from its first line in the log to its record.
+
+    BLAS runs with one thread whatever ``--cores`` says: its last digits depend on the
+    number of threads, and the results must not. A failure is told in one sentence on
+    the terminal, with the end of the log; the whole traceback is in the log.
+    """
+
+    def __init__(self, snakemake: Any, *, record: bool = True) -> None:
+        self.rule: str = snakemake.rule
+        self.job = ",".join(f"{name}={value}" for name, value in snakemake.wildcards.items())
+        self.log_path = Path(snakemake.log[0])
+        self._threads: int = snakemake.threads
+        self._record = record
+
+    def __enter__(self) -> Stage:
+        self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        # a stage stays silent on the terminal unless it takes long or fails
+        self._log_file = self.log_path.open("w", encoding="utf-8", buffering=1)
+        handler = logging.StreamHandler(self._log_file)
+        logging.basicConfig(
+            handlers=[handler], level=logging.INFO, format="%(asctime)s %(message)s", force=True
+        )
+        logging.captureWarnings(True)
+        self._limits = threadpoolctl.threadpool_limits(limits=1)
+        if "numba" in sys.modules:
+            numba = sys.modules["numba"]
+            numba.set_num_threads(min(self._threads, numba.config.NUMBA_NUM_THREADS))
+        self._began = time.time()
+        self.say(f"{self.name} begins")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        seconds = time.time() - self._began
+        if error is None:
+            self.say(f"{self.name} ends after {seconds:.1f} s")
+            if self._record:
+                self._leave_record(seconds)
+            self._log_file.close()
+            return
+        self._log_file.write("".join(traceback.format_exception(kind, error, trace)))
+        self._log_file.close()
+        reason = " ".join(str(error).split()) or type(error).__name__
+        tail = self.log_path.read_text(encoding="utf-8").splitlines()[-12:]
+        print(
+            f"\n{self.name} failed: {reason}\n  the end of {self.log_path}:",
+            *(f"  | {line}" for line in tail),
+            sep="\n",
+            file=sys.stderr,
+            flush=True,
+        )
+        # the sentence above says it all; a second traceback would bury it
+        raise SystemExit(1) from None
+
+    @property
+    def name(self) -> str:
+        """The rule, with its wildcards if it has any."""
+        return f"{self.rule} ({self.job})" if self.job else self.rule
+
+    def say(self, sentence: str) -> None:
+        """Write a line into the log."""
+        logging.getLogger(__name__).info(sentence)
+
+    def track(self, items: Iterable[Item], *, total: int | None = None) -> Iterator[Item]:
+        """Yield ``items`` and show the progress on the terminal and in the log."""
+        streams = (sys.stderr, self._log_file)
+        return progress.track(items, self.name, total=total, streams=streams)
+
+    def _leave_record(self, seconds: float) -> None:
+        record = {
+            "rule": self.rule,
+            "job": self.job,
+            **provenance.commit(),
+            "seconds": round(seconds, 3),
+            "peak_memory_mib": round(provenance.peak_memory(), 1),
+            "threads": self._threads,
+            "versions": provenance.versions(),
+        }
+        files.write_json(record, self.log_path.with_suffix(".json"))

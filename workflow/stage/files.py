@@ -1,0 +1,75 @@
+"""Writing results: each file appears under its name complete, or not at all.
+
+Every writer writes to a temporary name beside the target and renames it when all is
+on disk, so that a killed job, a full disk or an error in the middle never leaves half
+a file under its final name. The bytes depend on the content alone (no dates).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@contextmanager
+def complete(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path in the target's folder; rename it to ``path`` on success."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # the suffix stays, because savefig and pandas choose a format by it
+    temporary = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(text: str, path: str | Path) -> None:
+    """Write ``text`` as UTF-8."""
+    with complete(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(content: Any, path: str | Path) -> None:
+    """Write ``content`` as indented JSON; NaN is refused."""
+    write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", path)
+
+
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write ``table`` with full precision: each number reads back as the same number."""
+    with complete(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def write_npz(arrays: Mapping[str, npt.NDArray[Any]], path: str | Path) -> None:
+    """Write named arrays, uncompressed."""
+    with complete(path) as temporary:
+        np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
+    """Read what :func:`write_npz` wrote; pickled objects are refused."""
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def write_figure(figure: Figure, *paths: str | Path) -> None:
+    """Write ``figure`` once for each path, the format by its ending, without dates."""
+    for path in map(Path, paths):
+        dateless = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}
+        with complete(path) as temporary:
+            figure.savefig(temporary, metadata=dateless[path.suffix])

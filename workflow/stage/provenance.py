@@ -1,0 +1,119 @@
+"""Where a result comes from: the record each stage leaves, and their collection."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stage import files
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("snakemake", "numpy", "scipy", "pandas", "numba", "matplotlib", "seaborn", "typst")
+
+
+def commit() -> dict[str, Any]:
+    """Return the commit that is checked out and whether the tree is clean of changes."""
+    head = _git("rev-parse", "HEAD")
+    changes = _git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": head, "clean": None if changes is None else changes == ""}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that make the numbers."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def peak_memory() -> float:
+    """Return the peak resident memory of this process in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def collect(
+    config: Mapping[str, Any], records: Iterable[Path], data: Iterable[Path]
+) -> dict[str, Any]:
+    """Return the provenance of a run.
+
+    Parameters
+    ----------
+    config
+        The resolved configuration.
+    records
+        The json files that the stages left.
+    data
+        The data files to be identified by their SHA-256.
+    """
+    stages = [json.loads(path.read_text()) for path in sorted(records)]
+    stages.sort(key=lambda stage: (stage["rule"], stage["job"]))
+    return {
+        "config": dict(config),
+        "versions": versions(),
+        "machine": {
+            "system": platform.platform(),
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+        },
+        **commit(),
+        "data": {str(path): sha256(path) for path in sorted(data)},
+        "stages": stages,
+    }
+
+
+def write(config: Mapping[str, Any], target: Path) -> None:
+    """Write provenance.json from the records in the ``logs`` folder beside it."""
+    records = list((target.parent / "logs").rglob("*.json"))
+    files.write_json(collect(config, records, []), target)
+
+
+def refresh(config: Mapping[str, Any], results: Path) -> None:
+    """Write provenance.json anew if a stage has left a record since it was written.
+
+    This is for runs in which the rule of that name has no part: a single target, or a
+    run that failed.
+    """
+    target = results / "provenance.json"
+    since = target.stat().st_mtime if target.exists() else 0.0
+    records = (results / "logs").rglob("*.json")
+    if any(record.stat().st_mtime > since for record in records):
+        write(config, target)
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _git(*words: str) -> str | None:
+    """Return what git says, or None outside a checkout or without git."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,161 @@
+"""The configuration: checked against its schema, refused with a sentence that names the key."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+SCHEMA = Path(__file__).resolve().parents[1] / "schemas" / "config.schema.yaml"
+
+
+def problems(config: Mapping[str, Any], schema: Mapping[str, Any] | None = None) -> list[str]:
+    """Return one sentence for each mistake in ``config``; an empty list if it is sound."""
+    rules = load_schema() if schema is None else schema
+    validator = jsonschema.Draft202012Validator(rules)
+    errors = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.path)))
+    found = [sentence for error in errors for sentence in _sentences(error)]
+    return found or list(_contradictions(config))
+
+
+def unreadable(path: Path) -> list[str]:
+    """Return a sentence if the file at ``path`` cannot be read as a configuration."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        return [f"{path} cannot be read: {error.strerror}."]
+    except UnicodeDecodeError:
+        return [f"{path} is not a text file in UTF-8."]
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        return [f"{path}{where} is not valid YAML: {error.problem}."]
+    except yaml.YAMLError as error:
+        return [f"{path} is not valid YAML: {error}."]
+    if not isinstance(content, dict):
+        return [f"{path} must hold keys and values, one section for each experiment."]
+    return []
+
+
+def load_schema() -> dict[str, Any]:
+    """Return the schema that ships with the workflow."""
+    schema: dict[str, Any] = yaml.safe_load(SCHEMA.read_text())
+    return schema
+
+
+def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
+    """Say what one violation of the schema is, in terms of keys and values."""
+    key, limit, instance, schema = _dotted(error.path), *_parts(error)
+    if error.validator == "additionalProperties":
+        known = list(schema["properties"])
+        for name in sorted(set(map(str, instance)) - set(known)):
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            yield f"{_dotted([*error.path, name])} is not a key; {hint}"
+        return
+    if error.validator == "required":
+        # jsonschema reports each missing key on its own and names it in the message only
+        name = str(error.message).split("'")[1]
+        yield f"{_dotted([*error.path, name])} is missing; it must be given."
+        return
+    allowed: dict[str, Callable[[], str]] = {
+        "type": lambda: f"it must be {_article(limit)}",
+        "enum": lambda: f"it must be one of {', '.join(map(str, limit))}",
+        "const": lambda: f"it must be {limit}",
+        "minimum": lambda: f"it must be at least {limit:g}",
+        "maximum": lambda: f"it must be at most {limit:g}",
+        "exclusiveMinimum": lambda: f"it must be above {limit:g}",
+        "exclusiveMaximum": lambda: f"it must be below {limit:g}",
+        "minItems": lambda: f"it must have at least {limit} entries",
+        "maxItems": lambda: f"it must have at most {limit} entries",
+        "uniqueItems": lambda: "its entries must differ",
+        "pattern": lambda: (
+            "it must be made of letters, digits, - and _, and begin with a letter or digit"
+        ),
+    }
+    says = allowed[str(error.validator)]()
+    yield f"{key} is {_shown(instance)}; {says}."
+
+
+def _parts(error: jsonschema.ValidationError) -> tuple[Any, Any, Any]:
+    """Return the limit that was violated, the value that did, and the schema around it."""
+    return error.validator_value, error.instance, error.schema
+
+
+def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
+    """Say where values that are sound alone contradict each other."""
+    first, second, third = (config[f"experiment{number}"] for number in (1, 2, 3))
+    sizes = [
+        ("experiment1.N", first["N"], first["model"]["epsilon"], "experiment1.model.epsilon"),
+        ("experiment2.N", second["N"], second["model"]["epsilon"], "experiment2.model.epsilon"),
+        (
+            "experiment2.recovery.N",
+            second["recovery"]["N"],
+            second["model"]["epsilon"],
+            "experiment2.model.epsilon",
+        ),
+        *(
+            ("experiment2.n_scan.N", N, second["model"]["epsilon"], "experiment2.model.epsilon")
+            for N in second["n_scan"]["N"]
+        ),
+    ]
+    for key, N, epsilon, fraction in sizes:
+        if not 1 <= round(epsilon * N) <= N - 1:
+            yield (
+                f"{key} is {N}, of which {fraction} = {epsilon:g} makes {round(epsilon * N)} "
+                "signal events; it must leave at least one event of each class."
+            )
+    batches = [
+        ("experiment1.m", first["m"], "experiment1.N", first["N"]),
+        (
+            "experiment2.recovery.m",
+            second["recovery"]["m"],
+            "experiment2.recovery.N",
+            second["recovery"]["N"],
+        ),
+    ]
+    for key, m, of, N in batches:
+        if m > N:
+            yield f"{key} is {m}; a batch cannot be larger than the sample, {of} = {N}."
+    recovery = second["recovery"]
+    if recovery["batch_toys"] > recovery["target_toys"]:
+        yield (
+            f"experiment2.recovery.batch_toys is {recovery['batch_toys']}; it must be at most "
+            f"experiment2.recovery.target_toys = {recovery['target_toys']}."
+        )
+    for key, values in (
+        ("experiment1.resampling.contexts", first["resampling"]["contexts"]),
+        ("experiment2.recovery.R", recovery["R"]),
+        ("experiment3.r_scan.R", third["r_scan"]["R"]),
+    ):
+        if values != sorted(values):
+            yield f"{key} is {_shown(values)}; it must be in increasing order."
+
+
+def _dotted(path: Any) -> str:
+    words = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
+    return "".join(words).lstrip(".") or "the configuration"
+
+
+def _article(kind: str | list[str]) -> str:
+    names = {
+        "integer": "a whole number",
+        "number": "a number",
+        "string": "a text",
+        "array": "a list",
+        "object": "a section with keys of its own",
+        "boolean": "true or false",
+    }
+    kinds = [kind] if isinstance(kind, str) else kind
+    return " or ".join(names.get(one, one) for one in kinds)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "empty"
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

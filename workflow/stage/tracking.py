@@ -1,0 +1,59 @@
+"""Which of the project's own modules a script uses, read from the source.
+
+Snakemake reruns a rule when one of its inputs changes, and knows nothing of imports.
+So each rule lists the modules behind its script as inputs, and :func:`modules_of` is
+what lists them: the transitive closure of the imports of ``localizer`` and ``stage``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGES = ("localizer", "stage")
+
+
+def modules_of(script: Path, root: Path) -> list[Path]:
+    """Return the files below ``root`` that ``script`` imports, directly or not, sorted.
+
+    Parameters
+    ----------
+    script
+        A Python file.
+    root
+        The folder that holds the packages.
+    """
+    found: set[Path] = set()
+    waiting = [script]
+    while waiting:
+        for module in _imported(waiting.pop()):
+            for path in _files(module, root):
+                if path not in found:
+                    found.add(path)
+                    waiting.append(path)
+    return sorted(found)
+
+
+def _imported(source: Path) -> Iterator[str]:
+    """Yield the dotted names that a file imports from the project's packages."""
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"), filename=str(source))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(f"{source} uses a relative import; the project's are absolute")
+            # the name after `import` may be a module or a thing in one
+            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        yield from (name for name in names if name.split(".")[0] in PACKAGES)
+
+
+def _files(module: str, root: Path) -> Iterator[Path]:
+    """Yield the file of ``module`` and the ``__init__`` of each package above it."""
+    parts = module.split(".")
+    for length in range(1, len(parts) + 1):
+        base = root.joinpath(*parts[:length])
+        for path in (base / "__init__.py", base.with_suffix(".py")):
+            if path.is_file():
+                yield path
