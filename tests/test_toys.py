@@ -56,7 +56,7 @@ def test_signal_marginals_of_the_control_are_those_of_background():
 
 
 def test_shared_latent_signals_have_covariance_gamma():
-    """Two signals of one toy, eq. signal-cross-covariance: Cov(X_i, X_j | both signal) = 1 - sigma_s^2."""
+    """Two signals of one toy have Cov(X_i, X_j) = 1 - sigma_s^2, eq. signal-cross-covariance."""
     rng = stream(5, "toys")
     products, squares = [], []
     for _ in range(20000):

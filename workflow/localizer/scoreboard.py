@@ -1,0 +1,329 @@
+"""Published against reproduced, number by number, with a verdict that is computed.
+
+A :class:`Published` row is what the paper prints; a :class:`Finding` is what this
+project found for it; :func:`judge` compares the two by the rule of the row's kind:
+
+``exact``
+    A closed form: the published digits are met, or they are not.
+``ensemble``, ``fit``
+    A mean over toys or a fitted number: the pull, agreed below 3, in tension up to 5.
+``realization``
+    One toy, one draw of features, one reference sample of the author's: its two-sided
+    rank among draws of our own, or a pull where there are fewer than 400 of these.
+``statement``
+    A claim in words: computed true or false.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+KINDS = ("exact", "ensemble", "fit", "realization", "statement")
+COLUMNS = (
+    *("id", "experiment", "where", "quantity", "kind"),
+    *("published", "published_error", "published_error_from"),
+    *("reproduced", "reproduced_error", "n", "measure", "value", "verdict", "note"),
+)
+VERDICTS = ("agrees", "tension", "disagrees", "not comparable")
+
+#: with fewer draws than this a rank says little, and a pull is given instead
+RANKED = 400
+AGREES, DISAGREES = 3.0, 5.0
+RARE = 0.01
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of resources/published.csv.
+
+    Attributes
+    ----------
+    id, experiment, where, quantity
+        A name, the experiment (I, II, III or -), the place in the paper, and words.
+    kind
+        One of :data:`KINDS`.
+    value, error
+        As printed, digits kept; a statement has no value.
+    toys
+        The author's number of toys, where it is stated or inferred and no error is printed.
+    """
+
+    id: str
+    experiment: str
+    where: str
+    quantity: str
+    kind: str
+    value: str
+    error: str
+    toys: int | None
+
+    @property
+    def number(self) -> float:
+        """The published value."""
+        return float(self.value)
+
+    @property
+    def rounding(self) -> float:
+        """Half a unit of the last printed digit."""
+        return 0.5 * 10.0 ** int(Decimal(self.value).as_tuple().exponent)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What this project found for a published row (or, beyond the paper, for none).
+
+    Attributes
+    ----------
+    id
+        The published row's name, or a new one.
+    value
+        The number; of a statement, the number that it rests on.
+    error
+        Its standard error, 0 for a closed form.
+    n
+        Over how many toys or draws.
+    spread
+        The standard deviation of one toy, from which the author's error can be inferred.
+    draws
+        Our own realizations of what the author had one of.
+    holds
+        Of a statement: whether it holds.
+    note
+        What a reader should know.
+    not_comparable
+        Why the two cannot be compared, if they cannot.
+    """
+
+    id: str
+    value: float | None = None
+    error: float | None = None
+    n: int | None = None
+    spread: float | None = None
+    draws: Sequence[float] = field(default_factory=tuple)
+    holds: bool | None = None
+    note: str = ""
+    not_comparable: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("value", "error", "spread"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"finding {self.id}: {name} must be finite, it is {number}")
+        if not np.isfinite(np.asarray(self.draws, dtype=float)).all():
+            raise ValueError(f"finding {self.id}: draws must be finite")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for a json file."""
+        return {**asdict(self), "draws": [float(draw) for draw in self.draws]}
+
+
+def ensemble(name: str, values: Iterable[float], *, note: str = "") -> Finding:
+    """Return the finding of a mean over toys, with its standard error and spread."""
+    array = np.asarray(list(values), dtype=float)
+    if array.size < 2:
+        raise ValueError(f"finding {name}: a mean needs at least 2 toys, it has {array.size}")
+    spread = float(array.std(ddof=1))
+    error = spread / math.sqrt(array.size)
+    return Finding(name, float(array.mean()), error, int(array.size), spread, note=note)
+
+
+def realization(name: str, draws: Iterable[float], *, note: str = "") -> Finding:
+    """Return the finding of one realization: our draws of it, their mean and spread."""
+    array = np.asarray(list(draws), dtype=float)
+    spread = float(array.std(ddof=1))
+    return Finding(name, float(array.mean()), spread, int(array.size), spread, array.tolist(), note=note)
+
+
+def statement(name: str, holds: bool, *, value: float | None = None, note: str = "") -> Finding:
+    """Return the finding of a claim in words and the number that it rests on."""
+    return Finding(name, value=value, holds=bool(holds), note=note)
+
+
+def read_published(table: pd.DataFrame) -> list[Published]:
+    """Return the rows of resources/published.csv, read as text; bad rows are refused."""
+    expected = [*(name for name in Published.__dataclass_fields__)]
+    if list(table.columns) != expected:
+        raise ValueError(f"published: the columns must be {', '.join(expected)}")
+    rows: list[Published] = []
+    for line, record in enumerate(table.fillna("").to_dict("records"), start=2):
+        text = {str(key): str(value).strip() for key, value in record.items()}
+        rows.append(_published(text, f"published, line {line} ({text['id'] or 'no id'})"))
+    names = [row.id for row in rows]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"published: the id {twice[0]} stands twice")
+    return rows
+
+
+def _published(text: Mapping[str, str], where: str) -> Published:
+    if not text["id"]:
+        raise ValueError(f"{where}: id must not be empty")
+    if text["kind"] not in KINDS:
+        raise ValueError(f"{where}: kind is {text['kind']!r}; it must be one of {', '.join(KINDS)}")
+    for name in ("value", "error"):
+        if (text[name] or (name == "value" and text["kind"] != "statement")) and not _is_number(
+            text[name]
+        ):
+            raise ValueError(f"{where}: {name} is {text[name]!r}; it must be a number as printed")
+    if text["toys"] and not text["toys"].isdigit():
+        raise ValueError(f"{where}: toys is {text['toys']!r}; it must be a whole number")
+    return Published(**{**text, "toys": int(text["toys"]) if text["toys"] else None})  # type: ignore[arg-type]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return Decimal(text).is_finite()
+    except InvalidOperation:
+        return False
+
+
+def board(
+    published: Sequence[Published], findings: Sequence[Finding], *, not_comparable: str = ""
+) -> pd.DataFrame:
+    """Return the scoreboard: one row for each published row.
+
+    Parameters
+    ----------
+    published, findings
+        What the paper prints and what was found. A published row without a finding is
+        ``not comparable`` and says so.
+    not_comparable
+        A reason that holds for every row (smoke sizes).
+    """
+    by_name = {finding.id: finding for finding in findings}
+    if len(by_name) != len(findings):
+        raise ValueError("findings: an id stands twice")
+    rows = []
+    for row in published:
+        missing = Finding(row.id, not_comparable="not computed in this run")
+        finding = by_name.get(row.id, missing)
+        if not_comparable and not finding.not_comparable:
+            finding = Finding(**{**asdict(finding), "not_comparable": not_comparable})
+        rows.append(judge(row, finding))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def judge(row: Published, finding: Finding) -> dict[str, Any]:
+    """Return one row of the scoreboard."""
+    error, source = published_error(row, finding)
+    judged: dict[str, Any] = {
+        **{name: getattr(row, name) for name in ("id", "experiment", "where", "quantity", "kind")},
+        "published": row.value,
+        "published_error": error,
+        "published_error_from": source,
+        "reproduced": finding.value,
+        "reproduced_error": finding.error,
+        "n": finding.n,
+        "note": finding.note,
+    }
+    if finding.not_comparable:
+        note = "; ".join(filter(None, (finding.not_comparable, finding.note)))
+        return {
+            **judged,
+            "measure": "",
+            "value": None,
+            "verdict": "not comparable",
+            "note": note,
+        }
+    measure, value, verdict = _compare(row, finding, error)
+    if measure == "pull" and row.kind == "realization":
+        judged["note"] = "; ".join(
+            filter(None, (f"a pull, because there are only {finding.n} draws", finding.note))
+        )
+    return {**judged, "measure": measure, "value": value, "verdict": verdict}
+
+
+def published_error(row: Published, finding: Finding) -> tuple[float | None, str]:
+    """Return the error of the published value and where it comes from."""
+    if row.kind == "statement":
+        return None, ""
+    if row.error:
+        return float(row.error), "printed"
+    if row.toys and finding.spread is not None:
+        inferred = finding.spread / math.sqrt(row.toys)
+        if inferred > row.rounding:
+            return inferred, "inferred"
+    return row.rounding, "rounding"
+
+
+def _compare(row: Published, finding: Finding, error: float | None) -> tuple[str, Any, str]:
+    """Return measure, value and verdict by the rule of the row's kind."""
+    if row.kind == "statement":
+        if finding.holds is None:
+            raise ValueError(f"finding {row.id}: a statement must hold or not")
+        return "computed", finding.holds, "agrees" if finding.holds else "disagrees"
+    if finding.value is None:
+        raise ValueError(f"finding {row.id}: it has no value")
+    difference = finding.value - row.number
+    if row.kind == "exact":
+        # the last bit of slack is for the decimal's own representation
+        met = abs(difference) <= row.rounding * (1 + 1e-9)
+        relative = difference / abs(row.number) if row.number else difference
+        return "relative difference", relative, "agrees" if met else "disagrees"
+    if row.kind == "realization" and len(finding.draws) >= RANKED:
+        return _ranked(row, finding)
+    ours = finding.error or 0.0
+    if row.kind == "realization":
+        ours *= math.sqrt(1 + 1 / max(finding.n or 1, 1))
+        error = row.rounding
+    total = math.hypot(ours, error or 0.0)
+    pull = difference / total
+    return "pull", pull, _by_pull(pull)
+
+
+def _ranked(row: Published, finding: Finding) -> tuple[str, float, str]:
+    """Return the two-sided rank of the published value among our draws."""
+    draws = np.asarray(finding.draws)
+    n = draws.size
+    # a published digit stands for an interval; a draw inside it counts half
+    below = float(np.sum(draws < row.number - row.rounding))
+    inside = float(np.sum(np.abs(draws - row.number) <= row.rounding))
+    k = below + inside / 2
+    p = min(1.0, 2 * min(k + 1, n - k + 1) / (n + 1))
+    if p >= RARE:
+        return "rank p", p, "agrees"
+    pull = (float(draws.mean()) - row.number) / float(draws.std(ddof=1))
+    return "rank p", p, "tension" if abs(pull) < DISAGREES else "disagrees"
+
+
+def _by_pull(pull: float) -> str:
+    if abs(pull) < AGREES:
+        return "agrees"
+    return "tension" if abs(pull) <= DISAGREES else "disagrees"
+
+
+def tally(scores: pd.DataFrame) -> dict[str, Any]:
+    """Return how many rows have each verdict, and how many tensions chance alone predicts."""
+    counts = {verdict: int((scores["verdict"] == verdict).sum()) for verdict in VERDICTS}
+    compared = scores[scores["verdict"] != "not comparable"]
+    pulls = int((compared["measure"] == "pull").sum())
+    ranks = int((compared["measure"] == "rank p").sum())
+    beyond_three_sigma = 0.0027
+    return {**counts, "tensions_by_chance": beyond_three_sigma * pulls + RARE * ranks}
+
+
+def largest_deviations(scores: pd.DataFrame, count: int = 10) -> pd.DataFrame:
+    """Return the rows that deviate most, disagreements first, then by pull or rank."""
+    compared = scores[scores["verdict"].isin(["agrees", "tension", "disagrees"])].copy()
+    order = {"disagrees": 0, "tension": 1, "agrees": 2}
+    compared["_verdict"] = compared["verdict"].map(order)
+    compared["_size"] = [_sigmas(row) for _, row in compared.iterrows()]
+    ordered = compared.sort_values(["_verdict", "_size"], ascending=[True, False], kind="stable")
+    return ordered.head(count).drop(columns=["_verdict", "_size"])
+
+
+def _sigmas(row: pd.Series[Any]) -> float:
+    """Return a deviation in standard deviations, whatever its measure."""
+    if row["measure"] == "pull":
+        return abs(float(row["value"]))
+    if row["measure"] == "rank p":
+        return float(norm.isf(float(row["value"]) / 2))
+    return 0.0
