@@ -13,5 +13,6 @@ rule all:
     default_target: True
     input:
         rules.experiment1.input,
+        rules.scoreboard.output,
         result("provenance.json"),
         result("report.html"),

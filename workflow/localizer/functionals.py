@@ -148,9 +148,7 @@ def simulated_remainder(
     return scores["remainder"]
 
 
-def epsilon_scan(
-    model: GaussianBenchmark, epsilons: npt.ArrayLike, *, m: int
-) -> dict[str, Array]:
+def epsilon_scan(model: GaussianBenchmark, epsilons: npt.ArrayLike, *, m: int) -> dict[str, Array]:
     """Return how the global and the local discrepancy scale with the signal fraction.
 
     Columns ``epsilon``, ``mmd2`` (of order epsilon^2, eq. mmd-mixture-summary),

@@ -92,6 +92,8 @@ class Finding:
         Over how many toys or draws.
     spread
         The standard deviation of one toy, from which the author's error can be inferred.
+    toys
+        The author's number of toys, where the configuration and not the paper says it.
     draws
         Our own realizations of what the author had one of.
     holds
@@ -107,6 +109,7 @@ class Finding:
     error: float | None = None
     n: int | None = None
     spread: float | None = None
+    toys: int | None = None
     draws: Sequence[float] = field(default_factory=tuple)
     holds: bool | None = None
     note: str = ""
@@ -139,7 +142,9 @@ def realization(name: str, draws: Iterable[float], *, note: str = "") -> Finding
     """Return the finding of one realization: our draws of it, their mean and spread."""
     array = np.asarray(list(draws), dtype=float)
     spread = float(array.std(ddof=1))
-    return Finding(name, float(array.mean()), spread, int(array.size), spread, array.tolist(), note=note)
+    return Finding(
+        name, float(array.mean()), spread, int(array.size), spread, draws=array.tolist(), note=note
+    )
 
 
 def statement(name: str, holds: bool, *, value: float | None = None, note: str = "") -> Finding:
@@ -247,8 +252,9 @@ def published_error(row: Published, finding: Finding) -> tuple[float | None, str
         return None, ""
     if row.error:
         return float(row.error), "printed"
-    if row.toys and finding.spread is not None:
-        inferred = finding.spread / math.sqrt(row.toys)
+    toys = finding.toys or row.toys
+    if toys and finding.spread is not None:
+        inferred = finding.spread / math.sqrt(toys)
         if inferred > row.rounding:
             return inferred, "inferred"
     return row.rounding, "rounding"
@@ -327,3 +333,27 @@ def _sigmas(row: pd.Series[Any]) -> float:
     if row["measure"] == "rank p":
         return float(norm.isf(float(row["value"]) / 2))
     return 0.0
+
+
+def shown(value: Any) -> str:
+    """Return a reproduced value for a table: true or false, or five significant digits."""
+    return str(value).lower() if isinstance(value, bool | np.bool_) else f"{float(value):.5g}"
+
+
+def summary(scores: pd.DataFrame) -> str:
+    """Return the tally and the ten largest deviations as the text that ends a run."""
+    counts = tally(scores)
+    chance = counts.pop("tensions_by_chance")
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    lines = [f"Scoreboard: {said} (chance alone predicts {chance:.1f} tensions)."]
+    largest = largest_deviations(scores)
+    if len(largest):
+        lines.append("The largest deviations:")
+    for _, row in largest.iterrows():
+        ours = "" if pd.isna(row["reproduced"]) else f"reproduced {row['reproduced']:.6g}, "
+        theirs = f"published {row['published']}, " if row["published"] else ""
+        lines.append(
+            f"  {row['verdict']:<9} {row['id']:<26} {theirs}{ours}"
+            f"{row['measure']} {shown(row['value'])}"
+        )
+    return "\n".join(lines)

@@ -27,6 +27,13 @@ refuse(settings.problems(config))
 # before a sweep and the sweep's jobs only read it.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(".cache/numba").resolve()))
 
+# Only the paper's own statistics can be held against the paper.
+OTHER_STATISTICS = (
+    f"{config['run']}: not the paper's statistics"
+    if settings.differs(config, Path("config/config.yaml"))
+    else ""
+)
+
 RESULTS = f"results/{config['run']}"
 
 
@@ -39,6 +46,24 @@ def code(script):
     """The modules behind a script: inputs of its rule, so that a change reruns it."""
     modules = tracking.modules_of(WORKFLOW / "scripts" / script, WORKFLOW)
     return [os.path.relpath(module) for module in modules]
+
+
+def compiled():
+    """The compiled kernels: there before a sweep begins, but no reason to repeat it."""
+    return ancient(result("kernels.txt"))
+
+
+def jobs_of(total, size):
+    """Cut 0 to total into ranges of ``size``; a job is named after its first number."""
+    return {
+        f"{first:06}": list(range(first, min(first + size, total)))
+        for first in range(0, total, size)
+    }
+
+
+def listed(value):
+    """A single number as a list of one."""
+    return value if isinstance(value, list) else [value]
 
 
 def shown(path, category, title):
@@ -83,3 +108,16 @@ def reported():
                     }
                 )
     return items
+
+
+rule compile_kernels:
+    input:
+        code=code("compile_kernels.py"),
+    output:
+        result("kernels.txt"),
+    log:
+        result("logs/compile_kernels.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/compile_kernels.py"

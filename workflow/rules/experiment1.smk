@@ -1,5 +1,7 @@
 # Experiment I: controlled validation with a known signal (sec. exp-known-signal).
 EXPERIMENT1 = config["experiment1"]
+EXPERIMENT1_TOYS = jobs_of(EXPERIMENT1["toys"], EXPERIMENT1["toys_per_job"])
+NULL_TOYS = jobs_of(EXPERIMENT1["self_influence"]["toys"], EXPERIMENT1["toys_per_job"])
 
 
 rule exp1_targets:
@@ -7,11 +9,7 @@ rule exp1_targets:
         code=code("exp1_targets.py"),
     output:
         numbers=result("experiment1/targets.json"),
-        table=table(
-            "exp1_targets",
-            "Experiment I",
-            "Closed forms of the Gaussian benchmark",
-        ),
+        table=table("exp1_targets", "Experiment I", "Closed forms of the benchmark"),
     log:
         result("logs/exp1_targets.log"),
     conda:
@@ -24,25 +22,450 @@ rule exp1_targets:
         "../scripts/exp1_targets.py"
 
 
-rule fig_exp1_separation:
+# --- the pseudoexperiments ---------------------------------------------------------
+
+
+rule exp1_toys_part:
     input:
-        code=code("fig_exp1_separation.py"),
-        points=rules.exp1_targets.output.table,
+        code=code("exp1_toys_part.py"),
+        compiled=compiled(),
     output:
-        figure(
-            "supp_separation",
-            "Experiment I",
-            "Class separation against batch size",
-        ),
+        result("experiment1/toys/{part}.csv"),
     log:
-        result("logs/fig_exp1_separation.log"),
+        result("logs/exp1_toys_part/{part}.log"),
+    benchmark:
+        result("benchmarks/exp1_toys_part/{part}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        N=EXPERIMENT1["N"],
+        m=EXPERIMENT1["m"],
+        numbers=lambda wildcards: EXPERIMENT1_TOYS[wildcards.part],
+    script:
+        "../scripts/exp1_toys_part.py"
+
+
+rule exp1_toys:
+    input:
+        code=code("join_tables.py"),
+        parts=expand(result("experiment1/toys/{part}.csv"), part=EXPERIMENT1_TOYS),
+    output:
+        result("experiment1/toys.csv"),
+    log:
+        result("logs/exp1_toys.log"),
     conda:
         "../../envs/analysis.yaml"
     script:
-        "../scripts/fig_exp1_separation.py"
+        "../scripts/join_tables.py"
+
+
+rule exp1_roc:
+    input:
+        code=code("exp1_roc.py"),
+        toys=rules.exp1_toys.output[0],
+    output:
+        result("figures/fig02_roc.csv"),
+    log:
+        result("logs/exp1_roc.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        N=EXPERIMENT1["N"],
+    script:
+        "../scripts/exp1_roc.py"
+
+
+rule exp1_residual_field:
+    input:
+        code=code("exp1_residual_field.py"),
+        toys=rules.exp1_toys.output[0],
+    output:
+        result("figures/supp_residual_field.csv"),
+    log:
+        result("logs/exp1_residual_field.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        N=EXPERIMENT1["N"],
+    script:
+        "../scripts/exp1_residual_field.py"
+
+
+# --- forced inclusion --------------------------------------------------------------
+
+
+rule exp1_forced:
+    input:
+        code=code("exp1_forced.py"),
+        compiled=compiled(),
+    output:
+        result("experiment1/{study}/m{m}.csv"),
+    log:
+        result("logs/exp1_forced/{study}_m{m}.log"),
+    benchmark:
+        result("benchmarks/exp1_forced/{study}_m{m}.tsv")
+    wildcard_constraints:
+        study="resampling|m_scan|efficiency",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        study=lambda wildcards: wildcards.study,
+        m=lambda wildcards: int(wildcards.m),
+        contexts=lambda wildcards: listed(EXPERIMENT1[wildcards.study]["contexts"]),
+        signal_probes=lambda wildcards: EXPERIMENT1[wildcards.study]["signal_probes"],
+        background_probes=lambda wildcards: EXPERIMENT1[wildcards.study][
+            "background_probes"
+        ],
+    script:
+        "../scripts/exp1_forced.py"
+
+
+rule exp1_resampling:
+    input:
+        code=code("exp1_resampling.py"),
+        forced=result(f"experiment1/resampling/m{EXPERIMENT1['resampling']['m']}.csv"),
+    output:
+        scores=result("figures/fig01_resampled_analytic.csv"),
+        scaling=result("figures/supp_resampling.csv"),
+    log:
+        result("logs/exp1_resampling.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        model=EXPERIMENT1["model"],
+    script:
+        "../scripts/exp1_resampling.py"
+
+
+rule exp1_null_probe:
+    input:
+        code=code("exp1_null_probe.py"),
+        compiled=compiled(),
+    output:
+        result("experiment1/null_probe.csv"),
+    log:
+        result("logs/exp1_null_probe.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        x=EXPERIMENT1["null_probe"]["x"],
+        m=EXPERIMENT1["null_probe"]["m"],
+        contexts=EXPERIMENT1["null_probe"]["contexts"],
+        replicas=EXPERIMENT1["null_probe"]["replicas"],
+    script:
+        "../scripts/exp1_null_probe.py"
+
+
+rule exp1_m_scan:
+    input:
+        code=code("exp1_precision.py"),
+        parts=expand(
+            result("experiment1/m_scan/m{m}.csv"), m=EXPERIMENT1["m_scan"]["m"]
+        ),
+    output:
+        probes=result("experiment1/m_scan.csv"),
+        points=result("figures/fig03_mscan.csv"),
+        curve=result("figures/fig03_mscan_exact.csv"),
+    log:
+        result("logs/exp1_m_scan.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        model=EXPERIMENT1["model"],
+    script:
+        "../scripts/exp1_precision.py"
+
+
+rule exp1_efficiency:
+    input:
+        code=code("exp1_precision.py"),
+        parts=expand(
+            result("experiment1/efficiency/m{m}.csv"), m=EXPERIMENT1["efficiency"]["m"]
+        ),
+    output:
+        probes=result("experiment1/efficiency.csv"),
+        points=result("figures/fig04_marginal_pair.csv"),
+        curve=result("figures/fig04_marginal_pair_exact.csv"),
+    log:
+        result("logs/exp1_efficiency.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        model=EXPERIMENT1["model"],
+    script:
+        "../scripts/exp1_precision.py"
+
+
+rule exp1_generic:
+    input:
+        code=code("exp1_generic.py"),
+        compiled=compiled(),
+    output:
+        points=result("figures/supp_generic_regime.csv"),
+        curve=result("figures/supp_generic_regime_exact.csv"),
+        linear=result("figures/supp_generic_regime_linear.csv"),
+    log:
+        result("logs/exp1_generic.log"),
+    benchmark:
+        result("benchmarks/exp1_generic.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        **EXPERIMENT1["generic"],
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+    script:
+        "../scripts/exp1_generic.py"
+
+
+# --- self-influence at the exact null ----------------------------------------------
+
+
+rule exp1_self_influence_part:
+    input:
+        code=code("exp1_self_influence_part.py"),
+        compiled=compiled(),
+    output:
+        probe=result("experiment1/self_influence/{part}.csv"),
+        profile=result("experiment1/self_influence/{part}_profile.csv"),
+    log:
+        result("logs/exp1_self_influence_part/{part}.log"),
+    benchmark:
+        result("benchmarks/exp1_self_influence_part/{part}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        N=EXPERIMENT1["N"],
+        x=EXPERIMENT1["null_probe"]["x"],
+        numbers=lambda wildcards: NULL_TOYS[wildcards.part],
+    script:
+        "../scripts/exp1_self_influence_part.py"
+
+
+rule exp1_self_influence:
+    input:
+        code=code("exp1_self_influence.py"),
+        probe=expand(result("experiment1/self_influence/{part}.csv"), part=NULL_TOYS),
+        profile=expand(
+            result("experiment1/self_influence/{part}_profile.csv"), part=NULL_TOYS
+        ),
+    output:
+        probe=result("experiment1/self_influence.csv"),
+        profile=result("figures/supp_self_influence.csv"),
+    log:
+        result("logs/exp1_self_influence.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/exp1_self_influence.py"
+
+
+# --- figures and findings ----------------------------------------------------------
+
+
+rule fig01:
+    input:
+        code=code("draw_experiment1.py"),
+        scores=rules.exp1_resampling.output.scores,
+    output:
+        figure(
+            "fig01_resampled_analytic",
+            "Experiment I",
+            "Fig. 1: resampled and analytic scores",
+        ),
+    log:
+        result("logs/fig01.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        figure="resampled_analytic",
+    script:
+        "../scripts/draw_experiment1.py"
+
+
+use rule fig01 as supp_resampling with:
+    input:
+        code=code("draw_experiment1.py"),
+        scaling=rules.exp1_resampling.output.scaling,
+    output:
+        figure(
+            "supp_resampling",
+            "Experiment I",
+            "Residual against the number of contexts",
+        ),
+    log:
+        result("logs/supp_resampling.log"),
+    params:
+        figure="resampling",
+
+
+use rule fig01 as fig02 with:
+    input:
+        code=code("draw_experiment1.py"),
+        curves=rules.exp1_roc.output[0],
+    output:
+        figure(
+            "fig02_roc", "Experiment I", "Fig. 2: ROC curves of a representative toy"
+        ),
+    log:
+        result("logs/fig02.log"),
+    params:
+        figure="roc",
+
+
+use rule fig01 as supp_loo_auc with:
+    input:
+        code=code("draw_experiment1.py"),
+        toys=rules.exp1_toys.output[0],
+    output:
+        figure("supp_loo_auc", "Experiment I", "The AUC over all toys"),
+    log:
+        result("logs/supp_loo_auc.log"),
+    params:
+        figure="loo_auc",
+
+
+use rule fig01 as supp_residual_field with:
+    input:
+        code=code("draw_experiment1.py"),
+        field=rules.exp1_residual_field.output[0],
+    output:
+        figure(
+            "supp_residual_field",
+            "Experiment I",
+            "The residual field of the worst toy",
+        ),
+    log:
+        result("logs/supp_residual_field.log"),
+    params:
+        figure="residual_field",
+        mean=EXPERIMENT1["model"]["mean"],
+        sigma_s=EXPERIMENT1["model"]["sigma_s"],
+
+
+use rule fig01 as fig03 with:
+    input:
+        code=code("draw_experiment1.py"),
+        points=rules.exp1_m_scan.output.points,
+        curve=rules.exp1_m_scan.output.curve,
+        targets=rules.exp1_targets.output.table,
+        toys=rules.exp1_toys.output[0],
+    output:
+        figure(
+            "fig03_mscan",
+            "Experiment I",
+            "Fig. 3: batch size and the near-degenerate regime",
+        ),
+    log:
+        result("logs/fig03.log"),
+    params:
+        figure="mscan",
+        toy_size=EXPERIMENT1["m"],
+
+
+use rule fig01 as fig04 with:
+    input:
+        code=code("draw_experiment1.py"),
+        points=rules.exp1_efficiency.output.points,
+        curve=rules.exp1_efficiency.output.curve,
+    output:
+        figure(
+            "fig04_marginal_pair",
+            "Experiment I",
+            "Fig. 4: efficiency of the estimators",
+        ),
+    log:
+        result("logs/fig04.log"),
+    params:
+        figure="marginal_pair",
+
+
+use rule fig01 as supp_generic_regime with:
+    input:
+        code=code("draw_experiment1.py"),
+        points=rules.exp1_generic.output.points,
+        curve=rules.exp1_generic.output.curve,
+        linear=rules.exp1_generic.output.linear,
+    output:
+        figure(
+            "supp_generic_regime",
+            "Experiment I",
+            "The generic regime of the variance ratio",
+        ),
+    log:
+        result("logs/supp_generic_regime.log"),
+    params:
+        figure="generic_regime",
+
+
+use rule fig01 as supp_self_influence with:
+    input:
+        code=code("draw_experiment1.py"),
+        profile=rules.exp1_self_influence.output.profile,
+        probe=rules.exp1_self_influence.output.probe,
+    output:
+        figure(
+            "supp_self_influence", "Experiment I", "Self-influence at the exact null"
+        ),
+    log:
+        result("logs/supp_self_influence.log"),
+    params:
+        figure="self_influence",
+        x=EXPERIMENT1["null_probe"]["x"],
+
+
+rule exp1_findings:
+    input:
+        code=code("exp1_findings.py"),
+        toys=rules.exp1_toys.output[0],
+        field=rules.exp1_residual_field.output[0],
+        scores=rules.exp1_resampling.output.scores,
+        scaling=rules.exp1_resampling.output.scaling,
+        null_probe=rules.exp1_null_probe.output[0],
+        m_scan=rules.exp1_m_scan.output.points,
+        efficiency=rules.exp1_efficiency.output.probes,
+        generic=rules.exp1_generic.output.curve,
+        self_influence=rules.exp1_self_influence.output.probe,
+    output:
+        result("experiment1/findings.json"),
+    log:
+        result("logs/exp1_findings.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        **EXPERIMENT1["claims"],
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        m=EXPERIMENT1["m"],
+        loo_toys=EXPERIMENT1["loo_toys_published"],
+        contexts=EXPERIMENT1["null_probe"]["contexts"],
+        published_probes=EXPERIMENT1["m_scan"]["published_probes"],
+    script:
+        "../scripts/exp1_findings.py"
 
 
 rule experiment1:
     input:
         rules.exp1_targets.output,
-        rules.fig_exp1_separation.output,
+        rules.exp1_findings.output,
+        rules.fig01.output,
+        rules.fig02.output,
+        rules.fig03.output,
+        rules.fig04.output,
+        rules.supp_resampling.output,
+        rules.supp_loo_auc.output,
+        rules.supp_residual_field.output,
+        rules.supp_generic_regime.output,
+        rules.supp_self_influence.output,

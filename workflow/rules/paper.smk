@@ -1,4 +1,26 @@
-# What a reader sees: provenance and the report.
+# What a reader sees: the scoreboard, provenance and the report.
+
+
+rule scoreboard:
+    input:
+        code=code("scoreboard.py"),
+        published="resources/published.csv",
+        findings=[rules.exp1_findings.output[0]],
+    output:
+        csv=shown("scoreboard.csv", "Scoreboard", "Published against reproduced"),
+        tex=result("scoreboard.tex"),
+        tally=result("scoreboard.txt"),
+        numbers=result("numbers.json"),
+    log:
+        result("logs/scoreboard.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        not_comparable=OTHER_STATISTICS,
+    script:
+        "../scripts/scoreboard.py"
+
+
 REPORTED = reported()
 
 
@@ -39,9 +61,16 @@ rule report:
         "../scripts/report.py"
 
 
-# A run of a single target, or one that failed, is on record as well.
-onsuccess:
+def say_how_it_went():
+    """Put the run on record, also one of a single target or one that failed."""
     provenance.refresh(config, Path(RESULTS))
+    tally = Path(result("scoreboard.txt"))
+    if tally.exists():
+        print(tally.read_text(), file=sys.stderr)
+
+
+onsuccess:
+    say_how_it_went()
 
 
 onerror:

@@ -41,6 +41,22 @@ def unreadable(path: Path) -> list[str]:
     return []
 
 
+def differs(config: Mapping[str, Any], shipped: Path) -> bool:
+    """Tell whether an experiment's parameters differ from those of the file ``shipped``.
+
+    How the toys are cut into jobs does not count: it changes no result.
+    """
+    paper = yaml.safe_load(shipped.read_text(encoding="utf-8"))
+    return bool(_parameters(config) != _parameters(paper))
+
+
+def _parameters(tree: Any) -> Any:
+    cut = ("run", "seed", "lhco", "toys_per_job")
+    if isinstance(tree, Mapping):
+        return {key: _parameters(value) for key, value in tree.items() if key not in cut}
+    return tree
+
+
 def load_schema() -> dict[str, Any]:
     """Return the schema that ships with the workflow."""
     schema: dict[str, Any] = yaml.safe_load(SCHEMA.read_text())

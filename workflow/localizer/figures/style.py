@@ -74,12 +74,19 @@ _RC: Any = {
 
 @contextmanager
 def canvas(
-    columns: int = 1, rows: int = 1, *, width: float | None = None, height: float = 2.6
+    columns: int = 1,
+    rows: int = 1,
+    *,
+    height: float = 2.6,
+    heights: tuple[float, ...] | None = None,
 ) -> Iterator[tuple[Figure, Any]]:
-    """Yield a figure in the house style with its axes (one, or an array of them)."""
+    """Yield a figure in the house style with its axes (one, or an array of them).
+
+    ``height`` is that of a row in inches, ``heights`` are the shares of unequal rows.
+    """
     with plt.rc_context(_RC):
-        wide = width or (COLUMN if columns == 1 else PAGE)
-        figure, axes = plt.subplots(rows, columns, figsize=(wide, height * rows))
+        size = (COLUMN if columns == 1 else PAGE, height * rows)
+        figure, axes = plt.subplots(rows, columns, figsize=size, height_ratios=heights)
         try:
             yield figure, axes
         finally:

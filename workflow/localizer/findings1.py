@@ -1,0 +1,331 @@
+"""What Experiment I found, for the scoreboard: one finding for each published row.
+
+The thresholds of the claims in words ("nearly", "about") are arguments, and their values
+stand in the configuration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from localizer import experiment1
+from localizer.gaussian import GaussianBenchmark
+from localizer.randomness import stream
+from localizer.scoreboard import Finding, ensemble, realization, statement
+from localizer.variance import ContextVariance
+
+
+def of_targets(model: GaussianBenchmark, m: int) -> list[Finding]:
+    """Return the closed forms."""
+    x = np.stack(np.meshgrid(np.linspace(-4, 4, 41), np.linspace(-4, 4, 41)), -1).reshape(-1, 2)
+    orders = [np.argsort(model.G(x, size), kind="stable") for size in (5, 80, 640)]
+    same = all(np.array_equal(orders[0], order) for order in orders[1:])
+    separations = [size * model.class_separation(size) for size in (5, 20, 640)]
+    spread = np.ptp(separations) / separations[0]
+    return [
+        Finding("e1.mmd2_sb", model.D_SB, 0.0),
+        Finding("e1.delta_g", model.class_separation(m), 0.0),
+        statement(
+            "e1.ordering_unchanged",
+            same,
+            value=float(same),
+            note="order of 1681 points of the plane at m = 5, 80, 640",
+        ),
+        statement(
+            "e1.separation_inverse_m",
+            spread < 1e-12,
+            value=float(spread),
+            note="relative spread of m Delta G_m over m = 5, 20, 640, exact",
+        ),
+    ]
+
+
+def of_toys(
+    toys: pd.DataFrame, model: GaussianBenchmark, *, m: int, loo_toys: int, seed: int
+) -> list[Finding]:
+    """Return what the pseudoexperiments say."""
+    ratio = toys["delta_G"] / model.class_separation(m)
+    n = len(ratio)
+    rms = float(ratio.std(ddof=1))
+    lr_mmd = toys["auc_lr"] - toys["auc_mmd"]
+    mmd_loo = toys["auc_mmd"] - toys["auc_loo"]
+    smallest = experiment1.minima(
+        toys["auc_loo"], loo_toys, stream(seed, "experiment1", "minima"), draws=1000
+    )
+    loss, gap = float(mmd_loo.mean()), float(lr_mmd.mean())
+    return [
+        ensemble("e1.delta_g_toys", toys["delta_G"]),
+        ensemble("e1.delta_g_ratio", ratio),
+        Finding(
+            "e1.delta_g_rms",
+            rms,
+            rms / math.sqrt(2 * n),
+            n,
+            spread=rms / math.sqrt(2),
+            note="error of a standard deviation of normal toys",
+        ),
+        realization("e1.auc_lr_one", toys["auc_lr"]),
+        realization("e1.auc_mmd_one", toys["auc_mmd"]),
+        realization("e1.auc_loo_one", toys["auc_loo"]),
+        ensemble("e1.auc_lr", toys["auc_lr"]),
+        ensemble("e1.auc_mmd", toys["auc_mmd"]),
+        ensemble("e1.auc_lr_minus_mmd", lr_mmd),
+        statement(
+            "e1.mmd_near_optimal",
+            gap < 0.01,
+            value=gap,
+            note="mean AUC lost to the likelihood ratio, close means below 0.01",
+        ),
+        ensemble("e1.auc_loo", toys["auc_loo"], note="exact LOO in every toy"),
+        ensemble("e1.auc_mmd_minus_loo", mmd_loo, note="exact LOO in every toy"),
+        statement(
+            "e1.loo_loss_larger",
+            loss > gap,
+            value=loss / gap,
+            note="mean loss of the LOO witness over that of the population witness",
+        ),
+        statement(
+            "e1.loo_loss_varies",
+            float(mmd_loo.std(ddof=1)) > 0.5 * loss,
+            value=float(mmd_loo.std(ddof=1)) / loss,
+            note="standard deviation of the loss over its mean, substantial means above 0.5",
+        ),
+        realization(
+            "e1.auc_loo_extreme",
+            smallest,
+            note=f"among the smallest of {loo_toys} toys, drawn 1000 times from {n}",
+        ),
+    ]
+
+
+def of_field(field: pd.DataFrame, model: GaussianBenchmark) -> list[Finding]:
+    """Return what the worst toy's residual field looks like."""
+    at_signal, opposite = experiment1.field_contrast(field, model)
+    return [
+        statement(
+            "e1.extreme_field",
+            at_signal < 0 < opposite,
+            value=at_signal,
+            note=f"mean residual at the signal; on the opposite side it is {opposite:.2e}",
+        )
+    ]
+
+
+def of_resampling(scores: pd.DataFrame, scaling: pd.DataFrame) -> list[Finding]:
+    """Return how explicit resampling compares with the analytic score."""
+    pulls = (scores["raw"] - scores["G"]) / np.sqrt(scores["raw_variance"] / scores["contexts"])
+    by_class = [float(np.mean(pulls[scores["signal"] == label] ** 2)) for label in (True, False)]
+    fit = np.polyfit(np.log(scaling["contexts"]), np.log(scaling["rms"]), 1)
+    decades = math.log10(scaling["contexts"].max() / scaling["contexts"].min())
+    # prefixes of one run are correlated; the largest pull is judged for one of them
+    worst = float(scaling["pull"].abs().max())
+    chi = max(abs(value - 1) / math.sqrt(2 / (len(scores) / 2)) for value in by_class)
+    return [
+        statement(
+            "e1.resampled_is_analytic",
+            chi < 5,
+            value=float(np.mean(pulls**2)),
+            note="mean squared pull of the scores about the analytic line; "
+            f"signal {by_class[0]:.2f}, background {by_class[1]:.2f}",
+        ),
+        statement(
+            "e1.residual_scaling",
+            worst < 5 and decades > 2,
+            value=float(fit[0]),
+            note=f"fitted exponent over {decades:.1f} decades; every point within "
+            f"{worst:.1f} standard errors of the exact line",
+        ),
+    ]
+
+
+def of_null_probe(replicas: pd.DataFrame, contexts: int) -> list[Finding]:
+    """Return the extreme event among background companions; the first replica is the result."""
+    first = replicas.iloc[0]
+    exact = float(first["exact_standard_error"])
+    pull = float(first["score"]) / exact
+    return [
+        Finding("e1.null_probe", float(first["score"]), exact, contexts, note="its error is exact"),
+        realization(
+            "e1.null_probe_error",
+            replicas["standard_error"],
+            note=f"sample errors of {len(replicas)} replicas; the exact error is {exact:.4e}",
+        ),
+        statement(
+            "e1.null_probe_is_zero",
+            abs(pull) < 3,
+            value=pull,
+            note="the score over its exact standard error",
+        ),
+    ]
+
+
+def of_m_scan(
+    points: pd.DataFrame, model: GaussianBenchmark, *, sizes: Sequence[int], published_probes: int
+) -> list[Finding]:
+    """Return the relative error of raw by m, and where its exact curve is smallest.
+
+    ``published_probes`` is the author's number of probes, which the paper does not give.
+    """
+    raw = points[points["estimator"] == "raw"].set_index("m")
+    variance = ContextVariance(model)
+    found = []
+    for m in sizes:
+        if m in raw.index:
+            row = raw.loc[m]
+            found.append(
+                Finding(
+                    f"e1.relative_rms_{m}",
+                    float(row["relative_rms"]),
+                    float(row["error"]),
+                    int(row["probes"]),
+                    spread=float(row["error"] * math.sqrt(row["probes"])),
+                    toys=published_probes,
+                    note=f"exact over the population of probes: {row['exact']:.4f}",
+                )
+            )
+    best = variance.best_size()
+    R, n = int(raw["contexts"].iloc[0]), int(raw["probes"].iloc[0])
+    exact = {m: variance.relative_rms("raw", m=m, R=R) for m in (round(best), 80, 5, 640)}
+    # raw has an excess kurtosis of about 3 over contexts, which widens its sample variance
+    resolution = variance.relative_rms_resolution("raw", m=80, R=R, probes=n, excess_kurtosis=3.0)
+    rise = exact[80] - exact[round(best)]
+    percent = 100 * rise / exact[round(best)]
+    seen, seen_with_few = rise / resolution, rise / resolution * math.sqrt(20 / n)
+    first = variance.raw_parts(m=640)["first"].mean(model.components)
+    share = first / variance.of("raw", m=640).mean(model.components)
+    falls = exact[5] > exact[round(best)] < exact[640]
+    return [
+        *found,
+        statement(
+            "e1.rms_falls_then_rises",
+            falls,
+            value=best,
+            note=f"exact: {exact[5]:.4f} at m = 5, {exact[round(best)]:.4f} at the minimum, "
+            f"{exact[640]:.4f} at m = 640",
+        ),
+        statement(
+            "e1.rms_minimum_80",
+            60 <= best <= 110,
+            value=best,
+            note=f"exact minimum at m = {best:.1f}; the curve is so flat that at m = 80 it is only "
+            f"{percent:.1f} % higher: {seen:.1f} standard errors with {n} probes and R = {R}, "
+            f"{seen_with_few:.1f} with 20 probes",
+        ),
+        statement(
+            "e1.not_first_order_640",
+            share < 0.9,
+            value=share,
+            note="share of the first-order part in the exact variance of raw at m = 640",
+        ),
+    ]
+
+
+def of_efficiency(
+    table: pd.DataFrame,
+    model: GaussianBenchmark,
+    *,
+    about: float,
+    nearly: float,
+    essentially: float,
+) -> list[Finding]:
+    """Return the fitted slopes of the four estimators, and where two of them meet.
+
+    Parameters
+    ----------
+    table
+        The per-probe table of the efficiency study.
+    model
+        The benchmark.
+    about
+        How far a fitted exponent may be from the claimed one.
+    nearly, essentially
+        Which relative difference of the errors counts as nearly, and as essentially, equal.
+    """
+    variance = ContextVariance(model)
+    sizes = sorted(int(m) for m in table["m"].unique())
+
+    def slope(name: str, claimed: float, columns: list[str], *, half: bool = False) -> Finding:
+        value, error = experiment1.fitted_slope(table, columns)
+        if half:  # the relative error is the root of the variance, times m
+            value, error = value / 2 + 1, error / 2
+        note = f"fitted exponent {value:.3f} +- {error:.3f}, claimed {claimed:g}"
+        return statement(name, abs(value - claimed) < about, value=value, note=note)
+
+    def difference(m: int) -> float:
+        of_addition = variance.relative_rms("addition", m=m, R=1)
+        return of_addition / variance.relative_rms("pair", m=m, R=1) - 1
+
+    later = [m for m in sizes if m >= 80] or [max(sizes)]
+    largest = max(abs(difference(m)) for m in later)
+    crossing = experiment1.crossing(model, range(3, 5000))
+    leaves = experiment1.leaves_the_line(model, tolerance=nearly)
+    return [
+        slope("e1.raw_flat", 0.0, ["raw_variance"], half=True),
+        slope("e1.marginal_slope", -0.5, ["addition_variance"], half=True),
+        slope("e1.pair_slope", -0.5, ["pair_variance"], half=True),
+        slope("e1.marginal_ratio_slope", -1.0, ["addition_variance", "raw_variance"]),
+        slope("e1.pair_ratio_slope", -1.0, ["pair_variance", "raw_variance"]),
+        slope("e1.raw_variance_order", -2.0, ["raw_variance"]),
+        slope("e1.matched_variance_order", -3.0, ["pair_variance"]),
+        statement(
+            "e1.nearly_equal_40",
+            abs(difference(40)) < nearly,
+            value=difference(40),
+            note=f"exact relative difference of the errors at m = 40, nearly means {nearly:g}; "
+            f"addition becomes the better one at m = {crossing}",
+        ),
+        statement(
+            "e1.equal_80",
+            largest < essentially,
+            value=largest,
+            note=f"largest exact relative difference from m = 80 on, essentially means "
+            f"{essentially:g}; replacement leaves its m^(-1/2) line by {nearly:g} at m = {leaves}",
+        ),
+    ]
+
+
+def of_generic(curve: pd.DataFrame, *, about: float) -> list[Finding]:
+    """Return what holds of the generic factor 1/(m - 1)^2 for MMD."""
+    last = curve[curve["m"] == curve["m"].max()]
+    slopes = {row["epsilon"]: row["slope"] for _, row in last.iterrows()}
+    constants = {row["epsilon"]: row["limit_constant"] for _, row in last.iterrows()}
+    listed = ", ".join(f"{value:.3g} at epsilon = {eps:g}" for eps, value in constants.items())
+    farthest = max(abs(slope + 2) for slope in slopes.values())
+    return [
+        statement(
+            "e1.generic_exponent",
+            farthest < about,
+            value=float(slopes[max(slopes)]),
+            note="local exponents at the largest m: "
+            + ", ".join(f"{value:.3f} at epsilon = {eps:g}" for eps, value in slopes.items()),
+        ),
+        statement(
+            "e1.generic_constant",
+            all(abs(value - 1) < about for value in constants.values()),
+            value=float(min(constants.values())),
+            note=f"exact limits of m^2 times the ratio for MMD: {listed}; the constant is 1 for a "
+            "linear statistic, where a probe adds no variance of its own",
+        ),
+    ]
+
+
+def of_self_influence(probe: pd.DataFrame) -> list[Finding]:
+    """Return how both witnesses score the extreme event at the exact null."""
+    pulls = {
+        name: float(probe[name].mean() / (probe[name].std(ddof=1) / math.sqrt(len(probe))))
+        for name in ("self_inclusive", "loo")
+    }
+    rounding = float(probe["difference"].max())
+    return [
+        statement(
+            "e1.self_inclusive_tail",
+            pulls["self_inclusive"] > 5 > abs(pulls["loo"]) and rounding < 1e-10,
+            value=pulls["self_inclusive"],
+            note=f"mean score at the extreme event over its error; LOO {pulls['loo']:.2f}; the two "
+            f"differ as eq. self-difference says to {rounding:.0e}",
+        )
+    ]

@@ -1,0 +1,29 @@
+"""What Experiment I found, for the scoreboard."""
+
+import pandas as pd
+from localizer import findings1
+from localizer.gaussian import GaussianBenchmark
+from stage import Stage, files
+
+with Stage(snakemake):
+    p = snakemake.params
+    model = GaussianBenchmark(**p.model)
+    tables = {name: pd.read_csv(path) for name, path in snakemake.input.items() if name != "code"}
+    words = {"about": p.about, "nearly": p.nearly, "essentially": p.essentially}
+    findings = [
+        *findings1.of_targets(model, p.m),
+        *findings1.of_toys(tables["toys"], model, m=p.m, loo_toys=p.loo_toys, seed=p.seed),
+        *findings1.of_field(tables["field"], model),
+        *findings1.of_resampling(tables["scores"], tables["scaling"]),
+        *findings1.of_null_probe(tables["null_probe"], p.contexts),
+        *findings1.of_m_scan(
+            tables["m_scan"],
+            model,
+            sizes=(5, 80, 160, 320, 640),
+            published_probes=p.published_probes,
+        ),
+        *findings1.of_efficiency(tables["efficiency"], model, **words),
+        *findings1.of_generic(tables["generic"], about=p.about),
+        *findings1.of_self_influence(tables["self_influence"]),
+    ]
+    files.write_json([finding.as_dict() for finding in findings], snakemake.output[0])

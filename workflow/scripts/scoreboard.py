@@ -1,0 +1,33 @@
+"""Compare what was found with what was published."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+from localizer import scoreboard
+from stage import Stage, files, latex
+
+with Stage(snakemake):
+    table = pd.read_csv(snakemake.input.published, dtype=str)
+    published = scoreboard.read_published(table)
+    findings = [
+        scoreboard.Finding(**content)
+        for path in snakemake.input.findings
+        for content in json.loads(Path(path).read_text())
+    ]
+    scores = scoreboard.board(published, findings, not_comparable=snakemake.params.not_comparable)
+    files.write_text(scoreboard.summary(scores) + "\n", snakemake.output.tally)
+    files.write_csv(scores, snakemake.output.csv)
+
+    short = scores[["id", "published", "reproduced", "reproduced_error", "measure", "value"]]
+    rounded = dict.fromkeys(("reproduced", "reproduced_error", "value"), scoreboard.shown)
+    short = short.assign(verdict=scores["verdict"])
+    files.write_text(latex.booktabs(short, formats=rounded), snakemake.output.tex)
+
+    numbers = {
+        finding.id: {
+            name: value for name, value in finding.as_dict().items() if name not in ("id", "draws")
+        }
+        for finding in findings
+    }
+    files.write_json(numbers, snakemake.output.numbers)
