@@ -1,0 +1,159 @@
+"""Time the exact witness sums against KeOps and scikit-learn, side by side in one run.
+
+Run as ``python tests/bench/bench_witness.py [--csv FILE]`` with the package on the path. A
+peer that is not installed is reported as missing. Compilation (numba's and KeOps's) is not
+timed: every call is made once before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from localizer.kernels import GaussianBank, NormalBackground, kernel_sums
+from localizer.randomness import stream
+from localizer.witness import loo_witness
+from threadpoolctl import threadpool_limits
+
+Row = dict[str, Any]
+COLUMNS = ("what", "size", "ours_s", "peer", "peer_s", "ratio", "error")
+
+
+def fourier_loo(N: int = 20_000) -> list[Row]:
+    """Compare the LOO witness in two dimensions, float64: a cosine series against pairs.
+
+    The error is the largest absolute difference from the pairwise witness.
+    """
+    x = stream(1, "bench_witness", "fourier").normal(size=(N, 2))
+    bank = GaussianBank((1.0,))
+    background = NormalBackground(bank, 2)
+    # as in the workflow: two threads of BLAS would only wait for each other here
+    with threadpool_limits(1, user_api="blas"):
+        ours, found = best(lambda: loo_witness(x, bank, background, method="fourier"), 7)
+    pairs, exact = best(lambda: loo_witness(x, bank, background, method="pairwise"), 3)
+    error = float(np.max(np.abs(found - exact)))
+    mu = background.mean_embedding(x)
+
+    def keops(lazy: Any) -> Callable[[], np.ndarray]:
+        xi, xj = lazy(x[:, None, :]), lazy(x[None, :, :])
+        return lambda: ((-((xi - xj) ** 2).sum(-1) / 2).exp().sum(1).ravel() - 1) / (N - 1) - mu
+
+    def sklearn() -> tuple[float, float]:
+        rbf_kernel = sklearn_kernel()
+        parts = np.array_split(x, N // 1000)
+
+        def loo() -> np.ndarray:
+            sums = [rbf_kernel(part, x, gamma=0.5).sum(axis=1) for part in parts]
+            return (np.concatenate(sums) - 1) / (N - 1) - mu
+
+        return best(loo, 2)[0], 1.0
+
+    row = {"what": "LOO witness, d = 2, float64, cosine series", "size": N, "error": error}
+    return [
+        compare(row, ours, "own pairwise sum", lambda: (pairs, 1.0)),
+        compare(row, ours, "KeOps", lambda: (best(keops(keops_tensor()), 3)[0], 1.0)),
+        compare(row, ours, "scikit-learn rbf_kernel in chunks", sklearn),
+    ]
+
+
+def bank_sums(N: int = 122_124, *, rows: int = 2_000) -> list[Row]:
+    """Compare the sums of five kernels in ratio 2 over N events with four features.
+
+    KeOps is timed on some rows against all N columns and extrapolated in proportion. The
+    error is the largest relative difference from the plain float64 sum, on 300 rows.
+    """
+    x = stream(1, "bench_witness", "bank").uniform(size=(N, 4))
+    median = 0.79  # of the distances between such events
+    bank = GaussianBank(tuple(median * factor for factor in (0.25, 0.5, 1, 2, 4)))
+    kernel_sums(x[:5000], bank, method="pairwise32")
+    ours, found = best(lambda: kernel_sums(x, bank, method="pairwise32"), 1)
+    exact = bank(x[:300], x).sum(axis=1)
+    error = float(np.max(np.abs(found[:300] / exact - 1)))
+    single = x.astype(np.float32)
+    part = single[:rows]
+
+    def keops(lazy: Any, *, powers: bool) -> Callable[[], np.ndarray]:
+        square = ((lazy(part[:, None, :]) - lazy(single[None, :, :])) ** 2).sum(-1)
+        if powers:
+            k = total = (-square / float(2 * bank.bandwidths[-1] ** 2)).exp()
+            for _ in bank.bandwidths[1:]:
+                k = (k * k) * (k * k)
+                total = total + k
+        else:
+            total = sum((-square / float(2 * h**2)).exp() for h in bank.bandwidths)
+        return lambda: total.sum(1) / len(bank.bandwidths)
+
+    def timed(*, powers: bool) -> tuple[float, float]:
+        return best(keops(keops_tensor(), powers=powers), 2)[0], N / rows
+
+    row = {"what": "sums of five kernels, d = 4, float32 pairs", "size": N, "error": error}
+    note = f"extrapolated from {rows} rows"
+    return [
+        compare(row, ours, f"KeOps, five exponentials, {note}", lambda: timed(powers=False)),
+        compare(row, ours, f"KeOps, one exponential, {note}", lambda: timed(powers=True)),
+    ]
+
+
+def best(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
+    """Return the shortest time of some calls, after one that is not timed, and the result."""
+    result = call() if repeats > 1 else None
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = call()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def compare(row: Row, ours: float, peer: str, timed: Callable[[], tuple[float, float]]) -> Row:
+    """Complete a row with a peer's time (measured, times a factor), or with its absence."""
+    try:
+        measured, factor = timed()
+    except ImportError:
+        return {**row, "ours_s": ours, "peer": f"{peer} (missing)", "peer_s": None, "ratio": None}
+    seconds = measured * factor
+    return {**row, "ours_s": ours, "peer": peer, "peer_s": seconds, "ratio": seconds / ours}
+
+
+def keops_tensor() -> Any:
+    from pykeops.numpy import LazyTensor
+
+    return LazyTensor
+
+
+def sklearn_kernel() -> Any:
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    return rbf_kernel
+
+
+def rows() -> list[Row]:
+    """Return every comparison of this file."""
+    return [*fourier_loo(), *bank_sums()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--csv", type=Path, help="where the rows are written")
+    arguments = parser.parse_args()
+    found = rows()
+    for row in found:
+        print("  ".join(f"{name} {_short(row[name])}" for name in COLUMNS))
+    if arguments.csv:
+        with arguments.csv.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(found)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()
