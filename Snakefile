@@ -6,6 +6,7 @@ min_version("9.0")
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/experiment1.smk"
+include: "workflow/rules/experiment2.smk"
 include: "workflow/rules/paper.smk"
 
 
@@ -13,6 +14,7 @@ rule all:
     default_target: True
     input:
         rules.experiment1.input,
+        rules.experiment2.input,
         rules.scoreboard.output,
         result("provenance.json"),
         result("report.html"),

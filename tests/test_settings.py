@@ -109,8 +109,8 @@ def test_the_schema_requires_every_key_that_it_knows():
             "experiment1.N is 10, of which experiment1.model.epsilon = 0.02 makes 0 signal",
         ),
         (
-            {"experiment2": {"recovery": {"R": [100, 10]}}},
-            "experiment2.recovery.R is [100, 10]; it must be in increasing order.",
+            {"experiment2": {"recovery": {"R": [2000, 1000]}}},
+            "experiment2.recovery.R is [2000, 1000]; it must be in increasing order.",
         ),
     ],
 )

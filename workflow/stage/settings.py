@@ -51,9 +51,13 @@ def differs(config: Mapping[str, Any], shipped: Path) -> bool:
 
 
 def _parameters(tree: Any) -> Any:
-    cut = ("run", "seed", "lhco", "toys_per_job")
+    cut = ("run", "seed", "lhco")
     if isinstance(tree, Mapping):
-        return {key: _parameters(value) for key, value in tree.items() if key not in cut}
+        return {
+            key: _parameters(value)
+            for key, value in tree.items()
+            if key not in cut and not key.endswith("_per_job")
+        }
     return tree
 
 
@@ -138,6 +142,17 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
         if m > N:
             yield f"{key} is {m}; a batch cannot be larger than the sample, {of} = {N}."
     recovery = second["recovery"]
+    for R in recovery["R"]:
+        if R % recovery["group_size"]:
+            yield (
+                f"experiment2.recovery.R holds {R}; it must be a multiple of "
+                f"experiment2.recovery.group_size = {recovery['group_size']}."
+            )
+    if second["n_scan"]["context_toys"] > second["n_scan"]["toys"]:
+        yield (
+            f"experiment2.n_scan.context_toys is {second['n_scan']['context_toys']}; it must be "
+            f"at most experiment2.n_scan.toys = {second['n_scan']['toys']}."
+        )
     if recovery["batch_toys"] > recovery["target_toys"]:
         yield (
             f"experiment2.recovery.batch_toys is {recovery['batch_toys']}; it must be at most "

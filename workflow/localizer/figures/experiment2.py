@@ -1,0 +1,163 @@
+"""The figures of Experiment II (sec. exp-zero-info)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from localizer.figures import style
+
+
+@contextmanager
+def nscan(scan: pd.DataFrame) -> Iterator[Figure]:
+    """Draw the mean AUCs and the recovered fraction against the ensemble size."""
+    with style.canvas(2) as (figure, (left, right)):
+        for column, series, label in (
+            ("auc_lr", "likelihood ratio", "likelihood ratio, $\\mu$ known"),
+            ("auc_mmd", "population witness", "MMD witness, $\\mu$ known"),
+            ("auc_loo", "LOO witness", "LOO witness, shared $\\mu$"),
+            ("auc_independent", "independent", "LOO witness, independent $\\mu_i$"),
+        ):
+            style.points(
+                left,
+                scan["N"],
+                scan[column],
+                scan[f"{column}_error"],
+                series=series,
+                label=label,
+                linestyle=style.SERIES[series]["linestyle"],
+                linewidth=0.7,
+            )
+        left.axhline(0.5, color=style.GREY, linewidth=0.7)
+        left.set_ylabel("mean AUC")
+        left.set_ylim(0.45, 0.95)
+        left.legend(loc="center right", bbox_to_anchor=(1, 0.3))
+        style.points(
+            right,
+            scan["N"],
+            scan["f_rec"],
+            scan["f_rec_error"],
+            series="LOO witness",
+            label="ratio of means",
+        )
+        style.points(
+            right,
+            scan["N"] * 1.06,
+            scan["f_rec_mean_of_ratios"],
+            scan["f_rec_mean_of_ratios_error"],
+            series="population witness",
+            label="mean of ratios",
+            markerfacecolor="none",
+        )
+        right.axhline(1, color=style.GREY, linewidth=0.7)
+        right.set_ylabel("recovered fraction $f_{\\rm rec}$")
+        right.legend(loc="lower right")
+        for panel in (left, right):
+            style.decades(panel, "x", scan["N"])
+            panel.set_xlabel("events $N$")
+        yield figure
+
+
+@contextmanager
+def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
+    """Draw the AUC of the batch estimators against R in the typical toy."""
+    with style.canvas(2) as (figure, panels):
+        for panel, construction, title in zip(
+            panels,
+            ("shared", "independent"),
+            ("shared $\\mu$", "independent $\\mu_i$ (control)"),
+            strict=True,
+        ):
+            part = typical[typical["construction"] == construction]
+            exact = part.iloc[0]
+            panel.axhline(
+                exact["auc_loo_exact"], color=style.VERMILION, linewidth=0.9, label="LOO witness"
+            )
+            if construction == "shared":
+                panel.axhline(
+                    exact["auc_mmd_exact"],
+                    color=style.GREY,
+                    linewidth=0.9,
+                    linestyle="--",
+                    label="MMD witness, $\\mu$ known",
+                )
+            else:
+                panel.axhline(0.5, color=style.GREY, linewidth=0.9, linestyle="--", label="chance")
+            for estimator, shift in (("raw", 0.94), ("marginal", 1.0), ("pair", 1.06)):
+                here = part[part["estimator"] == estimator]
+                style.points(
+                    panel,
+                    here["R"] * shift,
+                    here["auc"],
+                    series=estimator,
+                    linestyle=style.SERIES[estimator]["linestyle"],
+                    linewidth=0.6,
+                )
+            panel.set_xscale("log")
+            panel.set_xlabel("batches $R$")
+            panel.set_title(title)
+            panel.set_ylabel("AUC")
+        panels[0].legend(loc="lower right")
+        panels[1].legend(loc="lower right")
+        yield figure
+
+
+@contextmanager
+def auc_by_mu(toys: pd.DataFrame, N: int) -> Iterator[Figure]:
+    """Draw the AUC of every toy against the length of its hidden location."""
+    part = toys[toys["N"] == N].sort_values("mu_norm")
+    with style.canvas() as (figure, axes):
+        axes.axhline(0.5, color=style.GREY, linewidth=0.7)
+        for column, series, label in (
+            ("auc_independent", "independent", "LOO, independent $\\mu_i$"),
+            ("auc_loo", "LOO witness", "LOO, shared $\\mu$"),
+            ("auc_lr", "likelihood ratio", "likelihood ratio, $\\mu$ known"),
+        ):
+            style.points(
+                axes, part["mu_norm"], part[column], series=series, label=label, markersize=1.6
+            )
+        axes.set_xlabel("length of the hidden location $\\|\\mu\\|$")
+        axes.set_ylabel("AUC of a toy")
+        axes.set_title(f"$N={N}$, {len(part)} toys")
+        axes.legend(markerscale=2)
+        yield figure
+
+
+@contextmanager
+def recovery_ensemble(correlations: pd.DataFrame, targets: pd.DataFrame) -> Iterator[Figure]:
+    """Draw the predicted against the measured correlation, and its spread over toys."""
+    looks = {"shared": "signal", "independent": "background"}
+    with style.canvas(2) as (figure, (left, right)):
+        lowest = min(correlations["predicted"].min(), correlations["measured"].min())
+        left.plot([lowest, 1], [lowest, 1], color=style.GREY, linewidth=0.8)
+        edges = np.linspace(targets["rho_pair"].min(), 1, 40)
+        for construction, series in looks.items():
+            part = correlations[correlations["construction"] == construction]
+            style.points(
+                left,
+                part["predicted"],
+                part["measured"],
+                series=series,
+                label=f"{construction}, {len(part)} toys with batches",
+                markersize=2.5,
+            )
+            every = targets[targets["construction"] == construction]["rho_pair"]
+            right.hist(
+                every,
+                bins=edges,
+                histtype="step",
+                color=style.SERIES[series]["color"],
+                linestyle="-" if construction == "shared" else "--",
+                label=f"{construction}, median {every.median():.4f}",
+            )
+        left.set_xlabel("predicted $\\rho$ of the pair estimator")
+        left.set_ylabel("measured $\\rho$")
+        left.legend(loc="upper left")
+        right.set_xlabel("predicted $\\rho$ of the pair estimator")
+        right.set_ylabel("toys")
+        right.legend(loc="upper left")
+        yield figure

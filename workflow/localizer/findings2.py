@@ -1,0 +1,314 @@
+"""What Experiment II found, for the scoreboard: one finding for each published row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from localizer import experiment2
+from localizer.gaussian import GaussianBenchmark
+from localizer.randomness import stream
+from localizer.scoreboard import Finding, ensemble, realization, statement
+from localizer.toys import latent_location
+
+
+def of_toys(toys: pd.DataFrame, *, N: int) -> list[Finding]:
+    """Return what the toys at one size say."""
+    part = toys[toys["N"] == N]
+    difference = part["auc_loo"] - part["auc_independent"]
+    gain = _pull(difference)
+    control = _pull(part["auc_independent"] - 0.5)
+    by_size = part.sort_values("mu_norm")
+    fifth = max(2, len(by_size) // 5)
+    near, far = by_size.iloc[:fifth], by_size.iloc[-fifth:]
+    small = {name: float(near[name].mean()) for name in ("auc_lr", "auc_loo")}
+    large = {name: float(far[name].mean()) for name in ("auc_lr", "auc_loo")}
+    gaps = [float((some["auc_mmd"] - some["auc_loo"]).mean()) for some in (near, far)]
+    return [
+        ensemble("e2.auc_lr", part["auc_lr"]),
+        ensemble("e2.auc_mmd", part["auc_mmd"]),
+        ensemble("e2.auc_loo_shared", part["auc_loo"], note="exact LOO in every toy"),
+        ensemble("e2.auc_loo_independent", part["auc_independent"], note="exact LOO in every toy"),
+        ensemble("e2.auc_difference", difference, note="exact LOO in every toy"),
+        statement(
+            "e2.gain_needs_sharing",
+            gain > 5 > abs(control),
+            value=gain,
+            note=f"shared minus independent over its error; the control is {control:.1f} errors "
+            "from 1/2",
+        ),
+        statement(
+            "e2.small_mu",
+            all(small[name] < large[name] for name in small) and small["auc_loo"] < 0.65,
+            value=small["auc_loo"],
+            note=f"LOO in the fifth of toys with the smallest mu, oracle {small['auc_lr']:.3f}; "
+            f"with the largest {large['auc_loo']:.3f} and {large['auc_lr']:.3f}",
+        ),
+        statement(
+            "e2.large_mu",
+            gaps[1] < gaps[0],
+            value=gaps[1],
+            note=f"mean gap in the fifth with the largest mu; with the smallest {gaps[0]:.3f}",
+        ),
+    ]
+
+
+def of_n_scan(toys: pd.DataFrame, scan: pd.DataFrame, *, published_toys: int) -> list[Finding]:
+    """Return the growth with N; the author's number of toys is inferred, not printed."""
+    paired = toys[(toys["toy"] < scan["toys"].max()) & toys["N"].isin(scan["N"])]
+    by_toy = {
+        name: paired.pivot(index="toy", columns="N", values=name)
+        for name in ("auc_lr", "auc_mmd", "auc_loo", "auc_independent")
+    }
+    rows = scan.set_index("N")
+    smallest, largest = int(scan["N"].min()), int(scan["N"].max())
+    found = []
+    for name, column in (("e2.scan_level_lr", "auc_lr"), ("e2.scan_level_mmd", "auc_mmd")):
+        levels = by_toy[column].mean(axis=1)
+        found.append(_inferred(name, levels, published_toys, "mean over all N"))
+    for N in scan["N"]:
+        values = by_toy["auc_loo"][N]
+        found.append(_inferred(f"e2.auc_loo_{int(N)}", values, published_toys, ""))
+    changes = {name: _pull(table[largest] - table[smallest]) for name, table in by_toy.items()}
+    steps = {name: float((t[largest] - t[smallest]).mean()) for name, t in by_toy.items()}
+    controls = [_pull(by_toy["auc_independent"][N] - 0.5) for N in scan["N"]]
+    worst = max(abs(pull) for pull in controls)
+    for N in (500, 20000):
+        if N in rows.index:
+            gap = by_toy["auc_mmd"][N] - by_toy["auc_loo"][N]
+            found.append(ensemble(f"e2.gap_{N}", gap))
+    if 20000 in rows.index:
+        last = rows.loc[20000]
+        ratios = f"{last['f_rec_mean_of_ratios']:.4f} +- {last['f_rec_mean_of_ratios_error']:.4f}"
+        found.append(
+            Finding(
+                "e2.f_rec_20000",
+                float(last["f_rec"]),
+                float(last["f_rec_error"]),
+                int(last["toys"]),
+                note=f"ratio of means; the mean of ratios is {ratios}",
+            )
+        )
+    return [
+        *found,
+        statement(
+            "e2.scan_constant",
+            all(abs(steps[name]) < 0.02 for name in ("auc_lr", "auc_mmd")),
+            value=steps["auc_lr"],
+            note=f"change of the mean AUC from N = {smallest} to {largest}; "
+            f"MMD {steps['auc_mmd']:+.4f}",
+        ),
+        statement(
+            "e2.scan_control",
+            worst < 4,
+            value=worst,
+            note=f"largest distance from 1/2 in standard errors among {len(controls)} sizes",
+        ),
+        statement(
+            "e2.scan_only_shared_improves",
+            changes["auc_loo"] > 5
+            and all(abs(changes[name]) < 5 for name in ("auc_lr", "auc_mmd", "auc_independent")),
+            value=changes["auc_loo"],
+            note="change of the LOO witness over its error; of the others "
+            + ", ".join(f"{n} {c:.1f}" for n, c in changes.items() if n != "auc_loo"),
+        ),
+    ]
+
+
+def of_recovery(
+    targets: pd.DataFrame,
+    runs: pd.DataFrame,
+    *,
+    m: int,
+    N: int,
+    essentially: float,
+) -> list[Finding]:
+    """Return the one-toy values by their rank, and what the ensemble shows of their order."""
+    largest = int(runs["R"].max())
+    found = [Finding("e2.exposure", largest * m / N, 0.0)]
+    excursions, differences, final, early = [], [], [], []
+    order = experiment2.probability_of_order(targets)
+    for construction, prefix in (("shared", "e2.one"), ("independent", "e2.control")):
+        exact = targets[targets["construction"] == construction]
+        run = runs[runs["construction"] == construction]
+        last = run[run["R"] == largest].pivot(index="toy", columns="estimator")
+        first = run[run["R"] == run["R"].min()].pivot(index="toy", columns="estimator")
+        if construction == "shared":
+            found.append(realization("e2.one_auc_mmd", exact["auc_mmd"]))
+        found += [
+            realization(f"{prefix}_auc_loo", exact["auc_loo"]),
+            realization(f"{prefix}_auc_pair_target", exact["auc_pair_target"]),
+            realization(f"{prefix}_rho_pair_target", exact["rho_pair_target"]),
+        ]
+        for estimator in ("marginal", "pair"):
+            found += [
+                realization(f"{prefix}_auc_{estimator}", last["auc"][estimator]),
+                realization(
+                    f"{prefix}_rho_{estimator}",
+                    exact[f"rho_{estimator}"],
+                    note="predicted for every toy from its own spread of the witness; the "
+                    f"independent toy has the higher one with probability {order:.2f}",
+                ),
+            ]
+            target = exact.set_index("toy")["auc_loo"].loc[last.index]
+            excursions.append((last["auc"][estimator] - target).to_numpy())
+            final.append(float(last["rho"][estimator].median()))
+            early.append(float(first["rho"][estimator].median()))
+        differences.append(float((last["rho"]["marginal"] - last["rho"]["pair"]).abs().max()))
+    shared = np.concatenate(excursions[:2])
+    spread = float(shared.std(ddof=1))
+    return [
+        *found,
+        statement(
+            "e2.excursion",
+            3 * spread > 0.0020,
+            value=spread,
+            note="standard deviation of an estimator's AUC about the exact target over toys; the "
+            "published excursions are 0.0020 and 0.0009",
+        ),
+        statement(
+            "e2.converge_to_target",
+            all(late > soon for late, soon in zip(final, early, strict=True)) and min(final) > 0.8,
+            value=min(final),
+            note="smallest median correlation with the LOO witness at the largest R; at the "
+            f"smallest R it is {min(early):.2f}",
+        ),
+        statement(
+            "e2.indistinguishable",
+            max(differences) < essentially,
+            value=max(differences),
+            note="largest difference of their correlations over toys at the largest R, nearly "
+            f"means {essentially:g}",
+        ),
+    ]
+
+
+def of_marginals(seed: int, *, model: experiment2.LatentModel, toys: int, N: int) -> list[Finding]:
+    """Return a two-sample test of the one-event distributions, signal against background.
+
+    One signal and one background event of each toy: events of one toy share mu and are
+    not independent. Both features and the distance from the origin are compared.
+    """
+    signal, background = [], []
+    for toy in range(toys):
+        sample = experiment2.toy_sample(seed, toy, "shared", model=model, N=N)
+        signal.append(sample.x[sample.labels][0])
+        background.append(sample.x[~sample.labels][0])
+    s, b = np.array(signal), np.array(background)
+    columns = [(s[:, 0], b[:, 0]), (s[:, 1], b[:, 1])]
+    columns.append((np.hypot(*s.T), np.hypot(*b.T)))
+    smallest = min(float(stats.ks_2samp(one, other).pvalue) for one, other in columns)
+    bonferroni = min(1.0, 3 * smallest)
+    return [
+        statement(
+            "e2.auc_single",
+            bonferroni > 0.001,
+            value=bonferroni,
+            note=f"p of a Kolmogorov-Smirnov test in three projections, one event of each class "
+            f"from each of {toys} toys",
+        )
+    ]
+
+
+def of_model(seed: int, *, model: experiment2.LatentModel, draws: int = 20000) -> list[Finding]:
+    """Return the identities of sec. zero-info: covariance, conditional mean, average witness."""
+    rng = stream(seed, "experiment2", "identities")
+    gamma = 1 - model.sigma_s**2
+    mu = np.array([latent_location(rng, d=model.d, sigma_s=model.sigma_s) for _ in range(draws)])
+    one = mu + model.sigma_s * rng.standard_normal(mu.shape)
+    other = mu + model.sigma_s * rng.standard_normal(mu.shape)
+    covariance = _pull((one * other).ravel() - gamma)
+    residual = _pull(((other - gamma * one) * one).ravel())
+    at = np.array([[0.0, 0.0], [1.0, 0.5], [2.5, 0.0]])
+    # E_mu a_S(x) is the embedding of N(0, gamma + sigma_s^2) = B: exact
+    wide = GaussianBenchmark((0.0,) * model.d, 1.0, model.epsilon, model.h)
+    average = float(np.abs(wide.witness(at)).max())
+    return [
+        statement(
+            "e2.cross_covariance",
+            abs(covariance) < 5,
+            value=covariance,
+            note=f"simulated minus {gamma:g} over its error, {draws} pairs",
+        ),
+        statement(
+            "e2.predictive_mean",
+            abs(residual) < 5,
+            value=residual,
+            note="covariance of the residual with the first event over its error",
+        ),
+        statement(
+            "e2.average_witness",
+            average < 1e-15,
+            value=average,
+            note="largest of three points, exact: the prior predictive signal is the background",
+        ),
+    ]
+
+
+def of_context(context: pd.DataFrame, numbers: Mapping[str, Any]) -> list[Finding]:
+    """Return the information of sec. information in nats.
+
+    Parameters
+    ----------
+    context
+        One row for each toy and N: what the ensemble and the oracle know.
+    numbers
+        The quadratures: ``companion_shared``, ``companion_independent``,
+        ``specified_difference``.
+    """
+    largest = context[context["N"] == context["N"].max()]
+    pull = _pull(largest["information_context"])
+    gap = float(context["information_gap"].min())
+    identity = (
+        context["information_oracle"] - context["information_gap"] - context["information_context"]
+    )
+    off = float(identity.abs().max())
+    return [
+        statement(
+            "e2.known_theta",
+            numbers["specified_difference"] < 1e-9,
+            value=float(numbers["specified_difference"]),
+            note="largest difference of the contextual and the single-event posterior",
+        ),
+        statement(
+            "e2.oracle_gap",
+            gap >= 0 and off < 1e-9,
+            value=gap,
+            note=f"smallest gap over all toys in nats; the identity holds to {off:.0e}",
+        ),
+        statement(
+            "e2.companion_information",
+            numbers["companion_shared"] > 0,
+            value=float(numbers["companion_shared"]),
+            note="nats from one companion, by quadrature",
+        ),
+        statement(
+            "e2.context_information",
+            pull > 5,
+            value=float(largest["information_context"].mean()),
+            note=f"nats at the largest N, {pull:.0f} standard errors from zero",
+        ),
+        statement(
+            "e2.no_shared_no_information",
+            abs(numbers["companion_independent"]) < 1e-12,
+            value=float(numbers["companion_independent"]),
+            note="nats from one companion with independent mu_i",
+        ),
+    ]
+
+
+def _pull(values: Any) -> float:
+    """Return a mean over its standard error."""
+    array = np.asarray(values, dtype=float)
+    return float(array.mean() / (array.std(ddof=1) / math.sqrt(array.size)))
+
+
+def _inferred(name: str, values: Any, toys: int, note: str) -> Finding:
+    """Return an ensemble finding whose published error is inferred from ``toys`` toys."""
+    found = ensemble(name, values, note=note)
+    return Finding(**{**found.as_dict(), "toys": toys})

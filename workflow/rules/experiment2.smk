@@ -1,0 +1,243 @@
+# Experiment II: information that no single event carries (sec. exp-zero-info).
+EXPERIMENT2 = config["experiment2"]
+N_SCAN, RECOVERY = EXPERIMENT2["n_scan"], EXPERIMENT2["recovery"]
+
+# A toy is the same whichever study asks for it, so each size is made once.
+EXPERIMENT2_TOYS = {
+    N: jobs_of(
+        max(
+            EXPERIMENT2["toys"] if N == EXPERIMENT2["N"] else 0,
+            N_SCAN["toys"] if N in N_SCAN["N"] else 0,
+        ),
+        N_SCAN["toys_per_job"],
+    )
+    for N in sorted({EXPERIMENT2["N"], *N_SCAN["N"]})
+}
+TARGET_TOYS = jobs_of(RECOVERY["target_toys"], RECOVERY["target_toys_per_job"])
+BATCH_TOYS = jobs_of(RECOVERY["batch_toys"], RECOVERY["batch_toys_per_job"])
+
+
+rule exp2_toys_part:
+    input:
+        code=code("exp2_toys_part.py"),
+        compiled=compiled(),
+    output:
+        result("experiment2/toys/N{N}_{part}.csv"),
+    log:
+        result("logs/exp2_toys_part/N{N}_{part}.log"),
+    benchmark:
+        result("benchmarks/exp2_toys_part/N{N}_{part}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT2["model"],
+        N=lambda wildcards: int(wildcards.N),
+        numbers=lambda wildcards: EXPERIMENT2_TOYS[int(wildcards.N)][wildcards.part],
+    script:
+        "../scripts/exp2_toys_part.py"
+
+
+rule exp2_toys:
+    input:
+        code=code("join_tables.py"),
+        parts=[
+            result(f"experiment2/toys/N{N}_{part}.csv")
+            for N, parts in EXPERIMENT2_TOYS.items()
+            for part in parts
+        ],
+    output:
+        result("experiment2/toys.csv"),
+    log:
+        result("logs/exp2_toys.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/join_tables.py"
+
+
+rule exp2_n_scan:
+    input:
+        code=code("exp2_n_scan.py"),
+        toys=rules.exp2_toys.output[0],
+    output:
+        table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
+    log:
+        result("logs/exp2_n_scan.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        N=N_SCAN["N"],
+        toys=N_SCAN["toys"],
+    script:
+        "../scripts/exp2_n_scan.py"
+
+
+rule exp2_recovery_targets_part:
+    input:
+        code=code("exp2_recovery_targets.py"),
+        compiled=compiled(),
+    output:
+        result("experiment2/recovery_targets/{part}.csv"),
+    log:
+        result("logs/exp2_recovery_targets_part/{part}.log"),
+    benchmark:
+        result("benchmarks/exp2_recovery_targets_part/{part}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT2["model"],
+        N=RECOVERY["N"],
+        mu_norm=RECOVERY["mu_norm"],
+        m=RECOVERY["m"],
+        R=RECOVERY["R"][-1],
+        tolerance=RECOVERY["kernel_tolerance"],
+        numbers=lambda wildcards: TARGET_TOYS[wildcards.part],
+    script:
+        "../scripts/exp2_recovery_targets.py"
+
+
+rule exp2_recovery_runs_part:
+    input:
+        code=code("exp2_recovery_runs.py"),
+        compiled=compiled(),
+    output:
+        result("experiment2/recovery_runs/{part}.csv"),
+    log:
+        result("logs/exp2_recovery_runs_part/{part}.log"),
+    benchmark:
+        result("benchmarks/exp2_recovery_runs_part/{part}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT2["model"],
+        N=RECOVERY["N"],
+        mu_norm=RECOVERY["mu_norm"],
+        m=RECOVERY["m"],
+        R=RECOVERY["R"],
+        replacement=RECOVERY["replacement"],
+        group_size=RECOVERY["group_size"],
+        tolerance=RECOVERY["kernel_tolerance"],
+        numbers=lambda wildcards: BATCH_TOYS[wildcards.part],
+    script:
+        "../scripts/exp2_recovery_runs.py"
+
+
+rule exp2_recovery_targets:
+    input:
+        code=code("join_tables.py"),
+        parts=expand(
+            result("experiment2/recovery_targets/{part}.csv"), part=TARGET_TOYS
+        ),
+    output:
+        result("experiment2/recovery_targets.csv"),
+    log:
+        result("logs/exp2_recovery_targets.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/join_tables.py"
+
+
+rule exp2_recovery_runs:
+    input:
+        code=code("join_tables.py"),
+        parts=expand(result("experiment2/recovery_runs/{part}.csv"), part=BATCH_TOYS),
+    output:
+        result("experiment2/recovery_runs.csv"),
+    log:
+        result("logs/exp2_recovery_runs.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/join_tables.py"
+
+
+rule exp2_recovery:
+    input:
+        code=code("exp2_recovery.py"),
+        targets=rules.exp2_recovery_targets.output[0],
+        runs=rules.exp2_recovery_runs.output[0],
+    output:
+        typical=result("figures/fig06_marginal_recovery.csv"),
+        correlations=result("figures/supp_recovery_ensemble.csv"),
+    log:
+        result("logs/exp2_recovery.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/exp2_recovery.py"
+
+
+# --- figures and findings ----------------------------------------------------------
+
+
+rule fig05:
+    input:
+        code=code("draw_experiment2.py"),
+        scan=rules.exp2_n_scan.output[0],
+    output:
+        figure("fig05_nscan", "Experiment II", "Fig. 5: recovery with ensemble size"),
+    log:
+        result("logs/fig05.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        figure="nscan",
+    script:
+        "../scripts/draw_experiment2.py"
+
+
+use rule fig05 as fig06 with:
+    input:
+        code=code("draw_experiment2.py"),
+        typical=rules.exp2_recovery.output.typical,
+    output:
+        figure(
+            "fig06_marginal_recovery",
+            "Experiment II",
+            "Fig. 6: recovery by random batches",
+        ),
+    log:
+        result("logs/fig06.log"),
+    params:
+        figure="recovery",
+
+
+use rule fig05 as supp_auc_by_mu with:
+    input:
+        code=code("draw_experiment2.py"),
+        toys=rules.exp2_toys.output[0],
+    output:
+        figure("supp_auc_by_mu", "Experiment II", "AUC against the hidden location"),
+    log:
+        result("logs/supp_auc_by_mu.log"),
+    params:
+        figure="auc_by_mu",
+        N=EXPERIMENT2["N"],
+
+
+use rule fig05 as supp_recovery_ensemble with:
+    input:
+        code=code("draw_experiment2.py"),
+        correlations=rules.exp2_recovery.output.correlations,
+        targets=rules.exp2_recovery_targets.output[0],
+    output:
+        figure(
+            "supp_recovery_ensemble", "Experiment II", "What sets a toy's correlation"
+        ),
+    log:
+        result("logs/supp_recovery_ensemble.log"),
+    params:
+        figure="recovery_ensemble",
+
+
+rule experiment2:
+    input:
+        rules.exp2_n_scan.output,
+        rules.fig05.output,
+        rules.fig06.output,
+        rules.supp_auc_by_mu.output,
+        rules.supp_recovery_ensemble.output,
