@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from localizer import batches, metrics, scaling, toys, witness
+from localizer import batches, information, metrics, posterior, scaling, toys, witness
 from localizer.checks import Array
 from localizer.gaussian import GaussianBenchmark
 from localizer.kernels import GaussianBank, NormalBackground
@@ -267,3 +267,87 @@ def most_typical(targets: pd.DataFrame, candidates: int) -> int:
     shared = targets[targets["construction"] == "shared"]
     distance = (shared["auc_loo"] - shared["auc_loo"].median()).abs()
     return int(shared.loc[distance[shared["toy"] < candidates].idxmin(), "toy"])
+
+
+# --- what context can tell at best -------------------------------------------------------
+
+
+def context_row(seed: int, toy: int, *, model: LatentModel, N: int) -> dict[str, Any]:
+    """Return the contextual posterior's AUC in a toy, and its information in nats.
+
+    The AUC is for the toy of :func:`toy_row`, whose class counts are fixed; so is
+    ``fixed_*``. The information is for a toy of the same mu with independent labels,
+    as the equations of sec. information assume.
+    """
+    mu = latent(seed, toy, model)
+    options = {"epsilon": model.epsilon, "sigma_s": model.sigma_s}
+    sample = toy_sample(seed, toy, "shared", model=model, N=N)
+    score = posterior.contextual_log_ratio(sample.x, **options)
+    rng = stream(seed, "experiment2", "independent labels", toy, N)
+    free = information.information_row(toys.mixture(rng, N, model.given(mu)), mu, **options)
+    fixed = information.information_row(sample.x, mu, **options)
+    return {
+        "toy": toy,
+        "N": N,
+        "auc_context": metrics.auc(score, sample.labels),
+        **{f"information_{name}": value for name, value in free.items()},
+        **{f"fixed_{name}": value for name, value in fixed.items()},
+    }
+
+
+def context_numbers(seed: int, *, model: LatentModel, N: int) -> dict[str, float]:
+    """Return the quadratures of sec. information, in nats, and two checks of the numerics.
+
+    ``specified_difference`` is how far the contextual posterior of the fully specified
+    mixture is from the single-event one; ``grid_error`` is that of the integral over mu.
+    """
+    options = {"epsilon": model.epsilon, "sigma_s": model.sigma_s}
+    mu = latent(seed, 0, model)
+    x = toy_sample(seed, 0, "shared", model=model, N=N).x
+    told = posterior.leave_one_out_log_ratio(x, posterior.LocationGrid.at(mu), **options)
+    single = model.given(mu).log_likelihood_ratio(x)
+    gamma = 1 - model.sigma_s**2
+    difference = posterior.signal_posterior(
+        told, epsilon=model.epsilon
+    ) - posterior.signal_posterior(single, epsilon=model.epsilon)
+    return {
+        "companion_shared": information.companion_information(
+            epsilon=model.epsilon, covariance=gamma
+        ),
+        "companion_independent": information.companion_information(
+            epsilon=model.epsilon, covariance=0.0
+        ),
+        "oracle": information.oracle_information(**options),
+        "specified_difference": float(np.abs(difference).max()),
+        "grid_error": posterior.contextual_error(x, **options),
+    }
+
+
+def context_table(
+    context: pd.DataFrame, toys: pd.DataFrame, numbers: Mapping[str, float]
+) -> pd.DataFrame:
+    """Return the means by N: AUCs of the same toys, informations, recovered fractions.
+
+    ``f_information`` is the recovered fraction of the oracle's information, beside
+    ``f_rec``, the recovered fraction of the witness's AUC in the same toys.
+    """
+    rows = []
+    merged = context.merge(toys, on=["toy", "N"])
+    for N, part in merged.groupby("N", sort=True):
+        row: dict[str, float] = {"N": int(N), "toys": len(part)}
+        for name in (
+            *("auc_lr", "auc_mmd", "auc_context", "auc_loo"),
+            *("information_oracle", "information_contextual", "information_expected"),
+            *("information_gap", "fixed_contextual", "fixed_oracle"),
+        ):
+            row[name] = float(part[name].mean())
+            row[f"{name}_error"] = float(part[name].std(ddof=1) / math.sqrt(len(part)))
+        row["information_oracle_exact"] = numbers["oracle"]
+        row["f_information"], row["f_information_error"] = information.recovered_fraction(
+            part["information_contextual"], part["information_oracle"]
+        )
+        row["f_rec"], row["f_rec_error"] = ratio_of_means(
+            (part["auc_loo"] - 0.5).to_numpy(), (part["auc_mmd"] - 0.5).to_numpy()
+        )
+        rows.append(row)
+    return pd.DataFrame(rows)

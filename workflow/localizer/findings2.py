@@ -262,10 +262,12 @@ def of_context(context: pd.DataFrame, numbers: Mapping[str, Any]) -> list[Findin
         ``specified_difference``.
     """
     largest = context[context["N"] == context["N"].max()]
-    pull = _pull(largest["information_context"])
+    pull = _pull(largest["information_expected"])
     gap = float(context["information_gap"].min())
     identity = (
-        context["information_oracle"] - context["information_gap"] - context["information_context"]
+        context["information_oracle"]
+        - context["information_gap"]
+        - context["information_contextual"]
     )
     off = float(identity.abs().max())
     return [
@@ -290,7 +292,7 @@ def of_context(context: pd.DataFrame, numbers: Mapping[str, Any]) -> list[Findin
         statement(
             "e2.context_information",
             pull > 5,
-            value=float(largest["information_context"].mean()),
+            value=float(largest["information_expected"].mean()),
             note=f"nats at the largest N, {pull:.0f} standard errors from zero",
         ),
         statement(

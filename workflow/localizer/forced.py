@@ -29,6 +29,7 @@ from numba import njit
 from localizer import checks
 from localizer.checks import Array
 from localizer.gaussian import GaussianBenchmark, smoothed_normal
+from localizer.randomness import stream
 
 Statistic: TypeAlias = Callable[[Array], float]
 """A symmetric statistic: a batch of shape (m, d) to a number."""
@@ -654,3 +655,12 @@ def _sums_with(companions: Array, events: Array, h: float) -> Array:
             total += _exp_minus(scale * square[j])
         sums[r] = total
     return sums
+
+
+def compile_kernels() -> None:
+    """Compile what numba compiles here, for a cache that many jobs read."""
+    null = GaussianBenchmark(mean=(1.0, 0.0), sigma_s=0.5, epsilon=0.1, h=1.0)
+    # a small and a large batch: the kernel sum has a form for each
+    for m in (5, 400):
+        contexts, rngs = fresh(population(null)), [stream(0, "compile", m)]
+        mmd_scores([[0.0, 0.0]], m=m, R=2, h=1.0, contexts=contexts, rngs=rngs)

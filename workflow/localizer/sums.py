@@ -311,3 +311,16 @@ def _block(x, y, dims, rungs, series, limits):  # type: ignore[no-untyped-def]
         columns += down
         down[:] = 0
     return rows, columns
+
+
+def compile_kernels() -> None:
+    """Compile what numba compiles here, for a cache that many jobs read.
+
+    The kernel of a bank is compiled for each dimension and number of bandwidths: one in
+    the plane (Experiments I and II), five in four dimensions (Experiment III).
+    """
+    for d, bandwidths in ((2, (1.0,)), (4, (0.25, 0.5, 1.0, 2.0, 4.0))):
+        x = np.linspace(0.0, 1.0, 4 * d).reshape(-1, d)
+        for dtype in (np.float64, np.float32):
+            pairwise(x, None, bandwidths, dtype=dtype)
+            pairwise(x, x, bandwidths, dtype=dtype)

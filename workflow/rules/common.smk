@@ -1,6 +1,7 @@
 # Helpers only: where results go, what a rule's script imports, how a bad config is told.
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
@@ -42,15 +43,20 @@ def result(path):
     return f"{RESULTS}/{path}"
 
 
+@cache
 def code(script):
     """The modules behind a script: inputs of its rule, so that a change reruns it."""
     modules = tracking.modules_of(WORKFLOW / "scripts" / script, WORKFLOW)
     return [os.path.relpath(module) for module in modules]
 
 
-def compiled():
-    """The compiled kernels: there before a sweep begins, but no reason to repeat it."""
-    return ancient(result("kernels.txt"))
+def compiled(script):
+    """The compiled kernels behind a script: there before the first of its jobs begins.
+
+    They depend on nothing that the script does not depend on, so they add no rerun.
+    """
+    modules = tracking.with_kernels(WORKFLOW / "scripts" / script, WORKFLOW)
+    return [result(f"kernels/{module}.txt") for module in modules]
 
 
 def jobs_of(total, size):
@@ -113,10 +119,12 @@ def reported():
 rule compile_kernels:
     input:
         code=code("compile_kernels.py"),
+        module="workflow/localizer/{module}.py",
+        imported=lambda wildcards: code(f"../localizer/{wildcards.module}.py"),
     output:
-        result("kernels.txt"),
+        result("kernels/{module}.txt"),
     log:
-        result("logs/compile_kernels.log"),
+        result("logs/compile_kernels/{module}.log"),
     conda:
         "../../envs/analysis.yaml"
     script:

@@ -28,7 +28,7 @@ rule exp1_targets:
 rule exp1_toys_part:
     input:
         code=code("exp1_toys_part.py"),
-        compiled=compiled(),
+        compiled=compiled("exp1_toys_part.py"),
     output:
         result("experiment1/toys/{part}.csv"),
     log:
@@ -103,7 +103,7 @@ rule exp1_residual_field:
 rule exp1_forced:
     input:
         code=code("exp1_forced.py"),
-        compiled=compiled(),
+        compiled=compiled("exp1_forced.py"),
     output:
         result("experiment1/{study}/m{m}.csv"),
     log:
@@ -148,7 +148,7 @@ rule exp1_resampling:
 rule exp1_null_probe:
     input:
         code=code("exp1_null_probe.py"),
-        compiled=compiled(),
+        compiled=compiled("exp1_null_probe.py"),
     output:
         result("experiment1/null_probe.csv"),
     log:
@@ -209,7 +209,7 @@ rule exp1_efficiency:
 rule exp1_generic:
     input:
         code=code("exp1_generic.py"),
-        compiled=compiled(),
+        compiled=compiled("exp1_generic.py"),
     output:
         points=result("figures/supp_generic_regime.csv"),
         curve=result("figures/supp_generic_regime_exact.csv"),
@@ -234,7 +234,7 @@ rule exp1_generic:
 rule exp1_self_influence_part:
     input:
         code=code("exp1_self_influence_part.py"),
-        compiled=compiled(),
+        compiled=compiled("exp1_self_influence_part.py"),
     output:
         probe=result("experiment1/self_influence/{part}.csv"),
         profile=result("experiment1/self_influence/{part}_profile.csv"),

@@ -20,7 +20,7 @@ BATCH_TOYS = jobs_of(RECOVERY["batch_toys"], RECOVERY["batch_toys_per_job"])
 rule exp2_toys_part:
     input:
         code=code("exp2_toys_part.py"),
-        compiled=compiled(),
+        compiled=compiled("exp2_toys_part.py"),
     output:
         result("experiment2/toys/N{N}_{part}.csv"),
     log:
@@ -76,7 +76,7 @@ rule exp2_n_scan:
 rule exp2_recovery_targets_part:
     input:
         code=code("exp2_recovery_targets.py"),
-        compiled=compiled(),
+        compiled=compiled("exp2_recovery_targets.py"),
     output:
         result("experiment2/recovery_targets/{part}.csv"),
     log:
@@ -101,7 +101,7 @@ rule exp2_recovery_targets_part:
 rule exp2_recovery_runs_part:
     input:
         code=code("exp2_recovery_runs.py"),
-        compiled=compiled(),
+        compiled=compiled("exp2_recovery_runs.py"),
     output:
         result("experiment2/recovery_runs/{part}.csv"),
     log:
@@ -171,6 +171,52 @@ rule exp2_recovery:
         "../scripts/exp2_recovery.py"
 
 
+# --- what context can tell at best -------------------------------------------------
+
+
+rule exp2_context_part:
+    input:
+        code=code("exp2_context_part.py"),
+        compiled=compiled("exp2_context_part.py"),
+    output:
+        result("experiment2/context/N{N}.csv"),
+    log:
+        result("logs/exp2_context_part/N{N}.log"),
+    benchmark:
+        result("benchmarks/exp2_context_part/N{N}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT2["model"],
+        N=lambda wildcards: int(wildcards.N),
+        toys=N_SCAN["context_toys"],
+    script:
+        "../scripts/exp2_context_part.py"
+
+
+rule exp2_context:
+    input:
+        code=code("exp2_context.py"),
+        compiled=compiled("exp2_context.py"),
+        parts=expand(result("experiment2/context/N{N}.csv"), N=N_SCAN["N"]),
+        toys=rules.exp2_toys.output[0],
+    output:
+        toys=result("experiment2/context.csv"),
+        numbers=result("experiment2/context.json"),
+        table=table("exp2_context", "Experiment II", "What context can tell at best"),
+    log:
+        result("logs/exp2_context.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT2["model"],
+        N=EXPERIMENT2["N"],
+    script:
+        "../scripts/exp2_context.py"
+
+
 # --- figures and findings ----------------------------------------------------------
 
 
@@ -234,8 +280,51 @@ use rule fig05 as supp_recovery_ensemble with:
         figure="recovery_ensemble",
 
 
+use rule fig05 as supp_context with:
+    input:
+        code=code("draw_experiment2.py"),
+        context=rules.exp2_context.output.table,
+    output:
+        figure("supp_context", "Experiment II", "The bound of the contextual posterior"),
+    log:
+        result("logs/supp_context.log"),
+    params:
+        figure="context",
+
+
+rule exp2_findings:
+    input:
+        code=code("exp2_findings.py"),
+        toys=rules.exp2_toys.output[0],
+        scan=rules.exp2_n_scan.output[0],
+        targets=rules.exp2_recovery_targets.output[0],
+        runs=rules.exp2_recovery_runs.output[0],
+        context=rules.exp2_context.output.toys,
+        numbers=rules.exp2_context.output.numbers,
+    output:
+        result("experiment2/findings.json"),
+    log:
+        result("logs/exp2_findings.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT2["model"],
+        N=EXPERIMENT2["N"],
+        toys=EXPERIMENT2["toys"],
+        published_toys=N_SCAN["published_toys"],
+        recovery_m=RECOVERY["m"],
+        recovery_N=RECOVERY["N"],
+        essentially=EXPERIMENT1["claims"]["essentially"],
+    script:
+        "../scripts/exp2_findings.py"
+
+
 rule experiment2:
     input:
+        rules.exp2_findings.output,
+        rules.exp2_context.output,
+        rules.supp_context.output,
         rules.exp2_n_scan.output,
         rules.fig05.output,
         rules.fig06.output,

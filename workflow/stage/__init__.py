@@ -14,7 +14,8 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -98,6 +99,23 @@ class Stage:
         """Yield ``items`` and show the progress on the terminal and in the log."""
         streams = (sys.stderr, self._log_file)
         return progress.track(items, self.name, total=total, streams=streams)
+
+    @contextmanager
+    def transfer(self) -> Iterator[Callable[[str, int, int | None], None]]:
+        """Yield what a download calls with a file's name, the bytes there and the bytes in all."""
+        said = time.monotonic()
+
+        def progress(name: str, have: int, total: int | None) -> None:
+            nonlocal said
+            if time.monotonic() - said < 2:
+                return
+            said = time.monotonic()
+            share = f" of {total / 1e6:.1f}" if total else ""
+            line = f"{self.name}: {name}, {have / 1e6:.1f}{share} MB"
+            for out in (sys.stderr, self._log_file):
+                print(line, file=out, flush=True)
+
+        yield progress
 
     def _leave_record(self, seconds: float) -> None:
         record = {

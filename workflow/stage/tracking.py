@@ -35,6 +35,15 @@ def modules_of(script: Path, root: Path) -> list[Path]:
     return sorted(found)
 
 
+def with_kernels(script: Path, root: Path) -> list[str]:
+    """Return the names of the modules behind ``script`` that hold numba kernels.
+
+    Such a module has a function ``compile_kernels``.
+    """
+    modules = modules_of(script, root)
+    return [path.stem for path in modules if "def compile_kernels(" in path.read_text()]
+
+
 def _imported(source: Path) -> Iterator[str]:
     """Yield the dotted names that a file imports from the project's packages."""
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"), filename=str(source))):

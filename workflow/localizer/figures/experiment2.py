@@ -161,3 +161,55 @@ def recovery_ensemble(correlations: pd.DataFrame, targets: pd.DataFrame) -> Iter
         right.set_ylabel("toys")
         right.legend(loc="upper left")
         yield figure
+
+
+@contextmanager
+def context(context: pd.DataFrame) -> Iterator[Figure]:
+    """Draw the contextual posterior beside the LOO witness and the oracle, in AUC and nats."""
+    with style.canvas(2) as (figure, (left, right)):
+        for column, series, label in (
+            ("auc_lr", "likelihood ratio", "oracle: $\\mu$ known"),
+            ("auc_context", "posterior", "contextual posterior"),
+            ("auc_loo", "LOO witness", "LOO witness"),
+        ):
+            style.points(
+                left,
+                context["N"],
+                context[column],
+                context[f"{column}_error"],
+                series=series,
+                label=label,
+                linestyle=style.SERIES[series]["linestyle"],
+                linewidth=0.7,
+            )
+        left.axhline(0.5, color=style.GREY, linewidth=0.7)
+        left.set_ylabel("mean AUC")
+        left.legend(loc="lower right")
+        right.axhline(
+            context["information_oracle_exact"].iloc[0],
+            color=style.BLACK,
+            linewidth=0.9,
+            label="oracle, exact: $I(Z;\\mu|X_i)$",
+        )
+        for column, series, label in (
+            ("information_oracle", "likelihood ratio", "oracle, same toys"),
+            ("information_contextual", "posterior", "context: $I(Z;X_{-i}|X_i)$"),
+            ("information_gap", "independent", "gap: $I(Z;\\mu|X_i,X_{-i})$"),
+        ):
+            style.points(
+                right,
+                context["N"],
+                context[column],
+                context[f"{column}_error"],
+                series=series,
+                label=label,
+                linestyle=style.SERIES[series]["linestyle"],
+                linewidth=0.7,
+            )
+        right.set_ylabel("information about an event's class [nat]")
+        right.legend(loc="center right")
+        right.set_ylim(0, None)
+        for panel in (left, right):
+            style.decades(panel, "x", context["N"])
+            panel.set_xlabel("events $N$")
+        yield figure

@@ -1,0 +1,215 @@
+"""The studies of Experiment II, small: brute force, closed forms, and what must not depend on what.
+
+z-tests with |z| < 5: each a false alarm once in 1.7 million seeds.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from localizer import batches, experiment2, findings2, kernels, metrics, mmd
+from localizer.experiment2 import LatentModel
+from localizer.randomness import stream
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+MODEL = LatentModel(d=2, sigma_s=0.5, epsilon=0.1, h=1.0)
+SEED = 5
+
+
+@pytest.fixture(scope="module")
+def toys():
+    """Return 30 toys at two sizes."""
+    return pd.DataFrame(
+        [experiment2.toy_row(SEED, toy, model=MODEL, N=N) for N in (200, 800) for toy in range(30)]
+    )
+
+
+@pytest.fixture(scope="module")
+def recovery():
+    """Return targets and batch runs of 6 small toys."""
+    targets, runs = [], []
+    for toy in range(6):
+        for construction in experiment2.CONSTRUCTIONS:
+            sample, mu = experiment2.recovery_sample(
+                SEED, toy, construction, model=MODEL, N=300, mu_norm=0.8
+            )
+            exact = experiment2.recovery_targets(sample, mu, model=MODEL, m=20, R=2000, tol=1e-8)
+            targets.append({"construction": construction, "toy": toy, **exact})
+            runs.append(
+                experiment2.recovery_run(
+                    SEED,
+                    toy,
+                    construction,
+                    sample,
+                    model=MODEL,
+                    m=20,
+                    R=[200, 2000],
+                    replacement=False,
+                    group_size=100,
+                    tol=1e-8,
+                )
+            )
+    return pd.DataFrame(targets), pd.concat(runs, ignore_index=True)
+
+
+def test_mu_is_the_same_at_every_size(toys):
+    norms = toys.pivot(index="toy", columns="N", values="mu_norm")
+    assert (norms[200] == norms[800]).all()
+
+
+def test_the_control_is_at_chance_and_the_shared_witness_is_not(toys):
+    large = toys[toys["N"] == 800]
+    control = large["auc_independent"] - 0.5
+    assert abs(control.mean() / (control.std() / np.sqrt(len(control)))) < 5
+    gain = large["auc_loo"] - large["auc_independent"]
+    assert gain.mean() / (gain.std() / np.sqrt(len(gain))) > 5
+
+
+def test_n_scan_is_what_it_says(toys):
+    scan = experiment2.n_scan(toys)
+    part = toys[toys["N"] == 800]
+    row = scan[scan["N"] == 800].iloc[0]
+    assert row["auc_loo"] == pytest.approx(part["auc_loo"].mean())
+    assert row["gap"] == pytest.approx((part["auc_mmd"] - part["auc_loo"]).mean())
+    expected = (part["auc_loo"].mean() - 0.5) / (part["auc_mmd"].mean() - 0.5)
+    assert row["f_rec"] == pytest.approx(expected)
+
+
+def test_jackknife_of_a_ratio():
+    """Against the delta method, for a ratio whose denominator hardly varies."""
+    rng = stream(SEED, "ratio")
+    top, bottom = rng.normal(2, 0.3, 400), rng.normal(4, 0.01, 400)
+    value, error = experiment2.ratio_of_means(top, bottom)
+    assert value == pytest.approx(top.mean() / bottom.mean())
+    assert error == pytest.approx(top.std() / np.sqrt(400) / 4, rel=0.02)
+
+
+def test_the_location_has_the_given_length():
+    sample, mu = experiment2.recovery_sample(SEED, 3, "shared", model=MODEL, N=200, mu_norm=0.7723)
+    assert np.linalg.norm(mu) == pytest.approx(0.7723)
+    assert sample.labels.sum() == 20
+
+
+def test_pair_features_are_the_centred_kernel():
+    sample, _ = experiment2.recovery_sample(SEED, 0, "shared", model=MODEL, N=120, mu_norm=0.8)
+    features = experiment2.pair_features(sample.x, MODEL, tol=1e-9)
+    q = kernels.q_B(sample.x, sample.x, MODEL.bank, MODEL.background)
+    assert features @ features.T == pytest.approx(q, abs=2e-9)
+
+
+def test_targets_by_brute_force():
+    sample, mu = experiment2.recovery_sample(SEED, 1, "shared", model=MODEL, N=80, mu_norm=0.8)
+    row = experiment2.recovery_targets(sample, mu, model=MODEL, m=10, R=1000, tol=1e-9)
+    q = kernels.q_B(sample.x, sample.x, MODEL.bank, MODEL.background)
+    np.fill_diagonal(q, 0.0)
+    target = q.sum(axis=1) / 79
+    assert row["auc_pair_target"] == metrics.auc(target, sample.labels)
+    assert row["variance_of_witness"] == pytest.approx(target.var())
+    # the pair estimator's noise: Var over j of q_ij, for partners drawn among the others
+    others = q[~np.eye(80, dtype=bool)].reshape(80, 79)
+    assert row["C"] == pytest.approx(80 * others.var(axis=1).mean() / target.var(), rel=0.05)
+
+
+def test_runs_agree_with_the_plain_engine():
+    sample, _ = experiment2.recovery_sample(SEED, 2, "shared", model=MODEL, N=60, mu_norm=0.8)
+    table = experiment2.recovery_run(
+        SEED,
+        2,
+        "shared",
+        sample,
+        model=MODEL,
+        m=6,
+        R=[40],
+        replacement=False,
+        group_size=20,
+        tol=1e-10,
+    )
+    q = kernels.q_B(sample.x, sample.x, MODEL.bank, MODEL.background)
+    sums = np.zeros(60)
+    count = np.zeros(60)
+    for group in range(2):
+        rng = stream(SEED, "experiment2", "batches", "shared", 2, group)
+        for batch in batches.draw(rng, N=60, m=6, batches=20, replacement=False):
+            sums[batch] += mmd.pair_contributions(q[np.ix_(batch, batch)])
+            count[batch] += 1
+    drawn = count > 0
+    scores = np.full(60, (sums[drawn] / count[drawn]).mean())
+    scores[drawn] = sums[drawn] / count[drawn]
+    row = table[table["estimator"] == "pair"].iloc[0]
+    assert row["auc"] == pytest.approx(metrics.auc(scores, sample.labels))
+    assert row["rho"] == pytest.approx(metrics.correlation(scores, MODEL.loo(sample.x)), abs=1e-6)
+
+
+def test_measured_correlation_is_the_predicted_one(recovery):
+    """In mean log q over 12 toys, within 5 standard errors of the toys' scatter."""
+    both = experiment2.predicted_and_measured(*recovery)
+    assert len(both) == 12
+    q = {name: np.log(both[name] ** -2 - 1) for name in ("predicted", "measured")}
+    difference = q["measured"] - q["predicted"]
+    assert abs(difference.mean() / (difference.std(ddof=1) / np.sqrt(12))) < 5
+
+
+def test_probability_of_order_counts_pairs():
+    made = pd.DataFrame(
+        {
+            "construction": ["shared", "shared", "independent", "independent"],
+            "rho_pair": [0.1, 0.5, 0.3, 0.9],
+        }
+    )
+    assert experiment2.probability_of_order(made) == 0.75
+
+
+def test_most_typical_is_nearest_to_the_median():
+    made = pd.DataFrame(
+        {
+            "construction": ["shared"] * 5 + ["independent"],
+            "toy": [0, 1, 2, 3, 4, 0],
+            "auc_loo": [0.6, 0.7, 0.9, 0.79, 0.81, 0.5],
+        }
+    )
+    assert experiment2.most_typical(made, 3) == 1
+    assert experiment2.most_typical(made, 5) == 3
+
+
+def test_no_isolated_event_classifier_beats_chance():
+    """A boosted-tree classifier, trained on half of the toys and judged on the other half.
+
+    One event of each class from each toy, so that the events are independent: the AUC of
+    n + n events scatters by sqrt((2n + 1) / (12 n^2)) about 1/2.
+    """
+    signal, background = [], []
+    for toy in range(3000):
+        rng = stream(SEED, "isolated", toy)
+        mu = experiment2.latent(SEED, toy, MODEL)
+        signal.append(mu + MODEL.sigma_s * rng.standard_normal(2))
+        background.append(rng.standard_normal(2))
+    x = np.concatenate([signal, background])
+    y = np.repeat([1, 0], 3000)
+    train = np.tile(np.arange(3000) < 1500, 2)
+    model = HistGradientBoostingClassifier(max_iter=50, random_state=0).fit(x[train], y[train])
+    area = metrics.auc(model.predict_proba(x[~train])[:, 1], y[~train])
+    assert abs(area - 0.5) / np.sqrt(3001 / (12 * 1500**2)) < 5
+
+
+def test_findings_of_the_identities():
+    found = {
+        finding.id: finding
+        for finding in [
+            *findings2.of_model(SEED, model=MODEL, draws=4000),
+            *findings2.of_marginals(SEED, model=MODEL, toys=60, N=100),
+        ]
+    }
+    assert all(finding.holds for finding in found.values())
+
+
+def test_findings_of_the_studies(toys, recovery):
+    scan = experiment2.n_scan(toys)
+    found = [
+        *findings2.of_toys(toys, N=800),
+        *findings2.of_n_scan(toys, scan, published_toys=50),
+        *findings2.of_recovery(*recovery, m=20, N=300, essentially=0.02),
+    ]
+    names = [finding.id for finding in found]
+    assert len(set(names)) == len(names)
+    level = next(finding for finding in found if finding.id == "e2.scan_level_lr")
+    assert level.toys == 50
+    assert level.value == pytest.approx(toys["auc_lr"].mean())

@@ -1,0 +1,30 @@
+"""What Experiment II found, for the scoreboard."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+from localizer import experiment2, findings2
+from stage import Stage, files
+
+with Stage(snakemake):
+    p = snakemake.params
+    model = experiment2.LatentModel(**p.model)
+    names = ("toys", "scan", "targets", "runs", "context")
+    tables = {name: pd.read_csv(snakemake.input[name]) for name in names}
+    numbers = json.loads(Path(snakemake.input.numbers).read_text())
+    findings = [
+        *findings2.of_marginals(p.seed, model=model, toys=p.toys, N=p.N),
+        *findings2.of_toys(tables["toys"], N=p.N),
+        *findings2.of_n_scan(tables["toys"], tables["scan"], published_toys=p.published_toys),
+        *findings2.of_recovery(
+            tables["targets"],
+            tables["runs"],
+            m=p.recovery_m,
+            N=p.recovery_N,
+            essentially=p.essentially,
+        ),
+        *findings2.of_context(tables["context"], numbers),
+        *findings2.of_model(p.seed, model=model),
+    ]
+    files.write_json([finding.as_dict() for finding in findings], snakemake.output[0])
