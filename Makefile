@@ -6,7 +6,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-all lint format lock clean help
+.PHONY: paper smoke setup test test-all bench lint format lock clean help .bench-setup .environment .build
 
 paper: setup  ## the whole paper, at full statistics
 	$(SNAKEMAKE)
@@ -32,24 +32,34 @@ format: setup  ## let ruff and snakefmt rewrite the sources
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
 
-# The environment is complete when it holds a copy of the lock it was built from.
-setup:
-	@cmp -s envs/requirements.lock .venv/requirements.lock || $(MAKE) --no-print-directory .venv/requirements.lock
+bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy, side by side
+	PYTHONPATH=workflow .venv-bench/bin/python tests/bench --csv results/bench/bench.csv
 
-.PHONY: .venv/requirements.lock
-.venv/requirements.lock:
+# An environment is complete when it holds a copy of the lock it was built from.
+setup:
+	@$(MAKE) --no-print-directory .environment ENV=.venv LOCK=envs/requirements.lock
+
+.bench-setup:
+	@$(MAKE) --no-print-directory .environment ENV=.venv-bench LOCK=envs/bench.lock
+
+.environment:
+	@cmp -s $(LOCK) $(ENV)/built-from.lock || $(MAKE) --no-print-directory .build ENV=$(ENV) LOCK=$(LOCK)
+
+.build:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "$(PYTHON) is older than Python 3.11; say which one to use: make PYTHON=python3.11"; exit 1; }
-	@echo "Setting up .venv from envs/requirements.lock (once; about two minutes)"
-	@$(PYTHON) -m venv --clear .venv || \
+	@echo "Setting up $(ENV) from $(LOCK) (once; about two minutes)"
+	@$(PYTHON) -m venv --clear $(ENV) || \
 	  { echo "$(PYTHON) cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
-	@cp envs/requirements.lock $@
+	@$(ENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	@cp $(LOCK) $(ENV)/built-from.lock
 	@echo "Set up."
 
-lock:  ## resolve envs/requirements.in anew (needs uv)
-	uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
-	  --generate-hashes --no-header --no-annotate --upgrade envs/requirements.in -o envs/requirements.lock
+COMPILE := uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
+  --generate-hashes --no-header --no-annotate --upgrade
+lock:  ## resolve envs/*.in anew (needs uv)
+	$(COMPILE) envs/requirements.in -o envs/requirements.lock
+	$(COMPILE) -c envs/requirements.lock envs/bench.in -o envs/bench.lock
 
 clean:  ## remove the results and what Snakemake remembers of them
 	rm -rf results/*/ .snakemake .cache

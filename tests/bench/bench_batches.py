@@ -1,7 +1,6 @@
 """The batch engine against what one would write first, at the sizes of Experiments II and III.
 
-``PYTHONPATH=workflow python tests/bench/bench_batches.py`` prints a table. Times are wall
-clock, for one thread unless a row says otherwise, the drawing of the batches included, and
+Times are wall clock, for one thread unless a row says otherwise, the drawing of the batches included, and
 extrapolated from a short run to the number of batches in the row.
 """
 
@@ -237,17 +236,3 @@ def experiment2(N: int = 5000, m: int = 100, R: int = 100_000) -> list[Row]:
 
 def _factor(q: np.ndarray, tol: float) -> np.ndarray:
     return factor(np.diag(q), lambda j: q[:, j], tol=tol)
-
-
-def main() -> None:
-    """Print all rows."""
-    columns = ("what", "size", "ours_s", "peer", "peer_s", "ratio", "error", "memory_gb")
-    print("\t".join(columns))
-    for rows in (experiment2(), experiment3(), compression()):
-        for row in rows:
-            cells = [row.get(name, "") for name in columns]
-            print("\t".join(f"{c:.3g}" if isinstance(c, float) else str(c) for c in cells))
-
-
-if __name__ == "__main__":
-    main()

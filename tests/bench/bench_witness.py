@@ -1,17 +1,13 @@
 """Time the exact witness sums against KeOps and scikit-learn, side by side in one run.
 
-Run as ``python tests/bench/bench_witness.py [--csv FILE]`` with the package on the path. A
-peer that is not installed is reported as missing. Compilation (numba's and KeOps's) is not
+A peer that is not installed is reported as missing. Compilation (numba's and KeOps's) is not
 timed: every call is made once before.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +17,6 @@ from localizer.witness import loo_witness
 from threadpoolctl import threadpool_limits
 
 Row = dict[str, Any]
-COLUMNS = ("what", "size", "ours_s", "peer", "peer_s", "ratio", "error")
 
 
 def fourier_loo(N: int = 20_000) -> list[Row]:
@@ -130,30 +125,3 @@ def sklearn_kernel() -> Any:
     from sklearn.metrics.pairwise import rbf_kernel
 
     return rbf_kernel
-
-
-def rows() -> list[Row]:
-    """Return every comparison of this file."""
-    return [*fourier_loo(), *bank_sums()]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--csv", type=Path, help="where the rows are written")
-    arguments = parser.parse_args()
-    found = rows()
-    for row in found:
-        print("  ".join(f"{name} {_short(row[name])}" for name in COLUMNS))
-    if arguments.csv:
-        with arguments.csv.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            writer.writerows(found)
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-if __name__ == "__main__":
-    main()
