@@ -201,10 +201,17 @@ def test_findings_of_the_identities():
     assert all(finding.holds for finding in found.values())
 
 
+def test_oracle_at_the_origin_is_not_at_chance():
+    """Signal of another width is told from background even at mu = 0: AUC 1/(1 + sigma_s^2)."""
+    known = MODEL.given((0.0, 0.0))
+    found = metrics.population_auc(known, known.log_likelihood_ratio)
+    assert found == pytest.approx(1 / (1 + MODEL.sigma_s**2), abs=1e-5)
+
+
 def test_findings_of_the_studies(toys, recovery):
     scan = experiment2.n_scan(toys)
     found = [
-        *findings2.of_toys(toys, N=800),
+        *findings2.of_toys(toys, model=MODEL, N=800),
         *findings2.of_n_scan(toys, scan, published_toys=50),
         *findings2.of_recovery(*recovery, m=20, N=300, essentially=0.02),
     ]

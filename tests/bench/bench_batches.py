@@ -1,7 +1,7 @@
 """The batch engine against what one would write first, at the sizes of Experiments II and III.
 
-Times are wall clock, for one thread unless a row says otherwise, the drawing of the batches included, and
-extrapolated from a short run to the number of batches in the row.
+Times are wall clock, for one thread unless a row says otherwise, with the drawing of the batches,
+and extrapolated from a short run to the number of batches in the row.
 """
 
 from __future__ import annotations

@@ -16,9 +16,14 @@ from localizer.randomness import stream
 from localizer.scoreboard import Finding, ensemble, realization, statement
 from localizer.toys import latent_location
 
+#: the published AUC of marginal less that of the LOO witness, the larger of the excursions
+_EXCURSION = 0.7604 - 0.7584
 
-def of_toys(toys: pd.DataFrame, *, N: int) -> list[Finding]:
+
+def of_toys(toys: pd.DataFrame, *, model: experiment2.LatentModel, N: int) -> list[Finding]:
     """Return what the toys at one size say."""
+    # two centred normals of the plane: |x|^2 is exponential, so one exponential beats another
+    at_origin = 1 / (1 + model.sigma_s**2)
     part = toys[toys["N"] == N]
     difference = part["auc_loo"] - part["auc_independent"]
     gain = _pull(difference)
@@ -44,10 +49,12 @@ def of_toys(toys: pd.DataFrame, *, N: int) -> list[Finding]:
         ),
         statement(
             "e2.small_mu",
-            all(small[name] < large[name] for name in small) and small["auc_loo"] < 0.65,
-            value=small["auc_loo"],
-            note=f"LOO in the fifth of toys with the smallest mu, oracle {small['auc_lr']:.3f}; "
-            f"with the largest {large['auc_loo']:.3f} and {large['auc_lr']:.3f}",
+            at_origin < 0.55,
+            value=at_origin,
+            note="exact AUC of the oracle at mu = 0: signal and background still differ in width, "
+            f"so it tends to 1/(1 + sigma_s^2); in the fifth of toys with the smallest mu the "
+            f"oracle has {small['auc_lr']:.3f} and LOO {small['auc_loo']:.3f}, with the largest "
+            f"{large['auc_lr']:.3f} and {large['auc_loo']:.3f}",
         ),
         statement(
             "e2.large_mu",
@@ -166,7 +173,7 @@ def of_recovery(
         *found,
         statement(
             "e2.excursion",
-            3 * spread > 0.0020,
+            3 * spread > _EXCURSION,
             value=spread,
             note="standard deviation of an estimator's AUC about the exact target over toys; the "
             "published excursions are 0.0020 and 0.0009",

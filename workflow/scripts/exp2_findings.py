@@ -15,7 +15,7 @@ with Stage(snakemake):
     numbers = json.loads(Path(snakemake.input.numbers).read_text())
     findings = [
         *findings2.of_marginals(p.seed, model=model, toys=p.toys, N=p.N),
-        *findings2.of_toys(tables["toys"], N=p.N),
+        *findings2.of_toys(tables["toys"], model=model, N=p.N),
         *findings2.of_n_scan(tables["toys"], tables["scan"], published_toys=p.published_toys),
         *findings2.of_recovery(
             tables["targets"],

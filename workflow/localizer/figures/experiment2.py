@@ -65,7 +65,7 @@ def nscan(scan: pd.DataFrame) -> Iterator[Figure]:
 @contextmanager
 def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
     """Draw the AUC of the batch estimators against R in the typical toy."""
-    with style.canvas(2) as (figure, panels):
+    with style.canvas(2, height=2.8) as (figure, panels):
         for panel, construction, title in zip(
             panels,
             ("shared", "independent"),
@@ -74,19 +74,11 @@ def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
         ):
             part = typical[typical["construction"] == construction]
             exact = part.iloc[0]
+            panel.axhline(exact["auc_loo_exact"], color=style.VERMILION, label="LOO witness")
+            known = exact["auc_mmd_exact"] if construction == "shared" else 0.5
             panel.axhline(
-                exact["auc_loo_exact"], color=style.VERMILION, linewidth=0.9, label="LOO witness"
+                known, color=style.GREY, linestyle="--", label="$\\mu$ known (left), chance (right)"
             )
-            if construction == "shared":
-                panel.axhline(
-                    exact["auc_mmd_exact"],
-                    color=style.GREY,
-                    linewidth=0.9,
-                    linestyle="--",
-                    label="MMD witness, $\\mu$ known",
-                )
-            else:
-                panel.axhline(0.5, color=style.GREY, linewidth=0.9, linestyle="--", label="chance")
             for estimator, shift in (("raw", 0.94), ("marginal", 1.0), ("pair", 1.06)):
                 here = part[part["estimator"] == estimator]
                 style.points(
@@ -101,8 +93,7 @@ def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
             panel.set_xlabel("batches $R$")
             panel.set_title(title)
             panel.set_ylabel("AUC")
-        panels[0].legend(loc="lower right")
-        panels[1].legend(loc="lower right")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
         yield figure
 
 
