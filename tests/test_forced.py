@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localizer import functionals
+from localizer.contexts import KernelSums, MatchedSums
 from localizer.forced import (
     ForcedScores,
-    KernelSums,
-    MatchedSums,
     Moments,
     forced_scores,
     fresh,

@@ -6,6 +6,7 @@ import pytest
 from conftest import SMOKE
 
 ALWAYS = {"provenance", "report", "all"}
+"""What follows whenever any result is new."""
 
 
 def test_a_finished_run_has_nothing_to_do(finished):
@@ -19,31 +20,40 @@ def test_the_published_digits_come_out(finished):
 
 
 def test_a_changed_module_reruns_the_rules_that_use_it(branch):
-    branch.edit("workflow/localizer/gaussian.py", '"""Closed forms', '"""The closed forms')
-    planned = set(branch.planned(*SMOKE))
-    assert "exp1_targets" in planned
-    everything = set(branch.planned(*SMOKE, "--forceall"))
-    listed = {name for name in everything if uses(branch, name, "localizer/gaussian.py")}
-    downstream = planned - listed - ALWAYS
-    # whatever else runs does so because its input is made anew, not because of the module
-    assert listed <= planned
-    assert all(not uses(branch, name, "localizer/gaussian.py") for name in downstream)
+    """Every rule that lists the module runs; any other runs only because its input is new."""
+    module = "workflow/localizer/gaussian.py"
+    using = {
+        job for job, inputs in said_of(branch, "input", "--forceall").items() if module in inputs
+    }
+    assert any("experiment1/targets.json" in job for job in using)
+    branch.edit(module, '"""Closed forms', '"""The closed forms')
+    reasons = said_of(branch, "reason")
+    assert using <= set(reasons)
+    assert {job for job, reason in reasons.items() if module in reason} <= using
+    # the target itself is planned too: nothing is lost on the way
+    assert "all" in branch.planned(*SMOKE)
 
 
 def test_a_changed_style_reruns_figures_only(branch):
     branch.edit("workflow/localizer/figures/style.py", '"font.size": 8', '"font.size": 9')
     planned = set(branch.planned(*SMOKE)) - ALWAYS
-    assert planned
-    assert all(name.startswith("fig") for name in planned)
     everything = set(branch.planned(*SMOKE, "--forceall")) - ALWAYS
-    assert planned == {name for name in everything if name.startswith("fig")}
+    figures = {name for name in everything if name.startswith(("fig", "supp_"))}
+    assert len(figures) >= 9
+    assert planned == figures
 
 
 def test_a_changed_parameter_reruns_what_depends_on_it(branch):
     branch.edit("config/config.yaml", "    h: 1.0           #", "    h: 1.1           #")
     planned = set(branch.planned(*SMOKE))
-    assert {"exp1_targets", "fig_exp1_separation"} <= planned
-    assert not any(name.startswith("exp2") or name.startswith("exp3") for name in planned)
+    assert {"exp1_targets", "exp1_toys_part", "exp1_forced", "fig03", "scoreboard"} <= planned
+    assert not any(name.startswith(("exp2", "exp3", "lhco", "compile")) for name in planned)
+
+
+def test_a_parameter_of_one_study_leaves_the_others(branch):
+    branch.edit("config/smoke.yaml", "    contexts: 200\n", "    contexts: 210\n")
+    planned = set(branch.planned(*SMOKE))
+    assert planned - ALWAYS == {"exp1_null_probe", "exp1_findings", "scoreboard"}
 
 
 def test_touching_a_file_reruns_nothing(branch):
@@ -112,12 +122,12 @@ def test_a_failed_job_shows_its_reason_and_the_end_of_its_log(project):
     assert not (project.root / "results/smoke/experiment1/targets.json").exists()
 
 
-def uses(project, rule, module):
-    """Tell whether a dry run lists ``module`` among the inputs of ``rule``."""
-    said = project.snakemake("--dry-run", "--forceall", *SMOKE).stdout
+def said_of(project, what, *words):
+    """Return what a dry run says (``input`` or ``reason``) of each job, by its output."""
+    said = project.snakemake("--dry-run", *words, *SMOKE).stdout
+    found = {}
     for block in said.split("\nrule ")[1:]:
-        name = block.split(":")[0]
-        if name == rule:
-            inputs = block.split("input:")[1].splitlines()[0] if "input:" in block else ""
-            return module in inputs
-    return False
+        lines = dict(line.strip().split(": ", 1) for line in block.splitlines() if ": " in line)
+        if "output" in lines:
+            found[lines["output"]] = lines.get(what, "")
+    return found

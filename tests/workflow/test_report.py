@@ -15,7 +15,8 @@ BROWSER = next(
 PROBE = """
 <script>
 window.addEventListener("load", () => {
-  const table = document.querySelector("table"), head = table.querySelectorAll("th")[0];
+  const table = document.querySelector("#exp1_targets table");
+  const head = table.querySelectorAll("th")[0];
   const column = () => [...table.tBodies[0].rows].map(row => Number(row.cells[0].textContent));
   head.click(); const up = column(); head.click(); const down = column();
   const seen = {

@@ -20,40 +20,26 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from localizer import checks
+from localizer import checks, mmd
 from localizer.checks import Array
-from localizer.forced import (
-    KernelSums,
-    MatchedSums,
-    Moments,
-    Values,
-    fresh,
-    over_contexts,
-    population,
-)
-from localizer.gaussian import GaussianBenchmark, smoothed_normal
+from localizer.contexts import KernelSums, MatchedSums
+from localizer.forced import Moments, Values, fresh, over_contexts, population
+from localizer.gaussian import GaussianBenchmark
+from localizer.kernels import GaussianBank, NormalBackground, q_B
 from localizer.variance import ContextVariance
 
 
 def pair_kernel(x: npt.ArrayLike, y: npt.ArrayLike, *, h: float) -> Array:
     """Return q_B(x_i, y_j) for the background N(0, I), eq. mmd-U-kernel."""
     rows = checks.points(x, "x")
-    columns = checks.points(y, "y", d=rows.shape[1])
-    width = checks.positive(h, "h")
-    origin = np.zeros(rows.shape[1])
-    k = np.exp(-np.sum((rows[:, None] - columns) ** 2, axis=2) / (2 * width**2))
-    mu_x = smoothed_normal(rows, mean=origin, variance=1.0, h=width)
-    mu_y = smoothed_normal(columns, mean=origin, variance=1.0, h=width)
-    K_BB = smoothed_normal(origin[None], mean=origin, variance=2.0, h=width)
-    return np.asarray(k - mu_x[:, None] - mu_y + K_BB)
+    bank = GaussianBank((checks.positive(h, "h"),))
+    return q_B(rows, y, bank, NormalBackground(bank, rows.shape[1]))
 
 
 def unbiased(batch: npt.ArrayLike, *, h: float) -> float:
     """Return the U-statistic T_m, the mean of q_B over distinct pairs, eq. mmd-u-pair."""
     events = checks.points(batch, "batch", minimum=2)
-    q = pair_kernel(events, events, h=h)
-    m = len(events)
-    return float(q.sum() - np.trace(q)) / (m * (m - 1))
+    return mmd.T(pair_kernel(events, events, h=h))
 
 
 def plug_in(batch: npt.ArrayLike, *, h: float, root: bool = False) -> float:
