@@ -10,7 +10,7 @@ import platform
 import resource
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,21 +50,18 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def collect(
-    config: Mapping[str, Any], records: Iterable[Path], data: Iterable[Path]
-) -> dict[str, Any]:
+def collect(config: Mapping[str, Any], results: Path) -> dict[str, Any]:
     """Return the provenance of a run.
 
     Parameters
     ----------
     config
         The resolved configuration.
-    records
-        The json files that the stages left.
-    data
-        The data files to be identified by their SHA-256.
+    results
+        The run's results, where the stages have left their records (below ``logs``) and
+        the data rules the edition and the checksums of its files (in ``lhco``).
     """
-    stages = [json.loads(path.read_text()) for path in sorted(records)]
+    stages = [json.loads(path.read_text()) for path in sorted((results / "logs").rglob("*.json"))]
     stages.sort(key=lambda stage: (stage["rule"], stage["job"]))
     return {
         "config": dict(config),
@@ -75,15 +72,15 @@ def collect(
             "cores": os.cpu_count(),
         },
         **commit(),
-        "data": {str(path): sha256(path) for path in sorted(data)},
+        "edition": _read(results / "lhco" / "edition.json"),
+        "data": _read(results / "lhco" / "files.json"),
         "stages": stages,
     }
 
 
 def write(config: Mapping[str, Any], target: Path) -> None:
-    """Write provenance.json from the records in the ``logs`` folder beside it."""
-    records = list((target.parent / "logs").rglob("*.json"))
-    files.write_json(collect(config, records, []), target)
+    """Write provenance.json for the results that it stands beside."""
+    files.write_json(collect(config, target.parent), target)
 
 
 def refresh(config: Mapping[str, Any], results: Path) -> None:
@@ -106,6 +103,11 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     return platform.processor() or platform.machine()
+
+
+def _read(path: Path) -> Any:
+    """Return the content of a json file, or nothing if the run has not come to it."""
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 def _git(*words: str) -> str | None:
