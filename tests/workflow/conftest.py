@@ -20,8 +20,12 @@ class Project:
 
     root: Path
 
-    def snakemake(self, *words, check=True, cores=2, timeout=500):
-        """Run the real Snakemake here and return the finished process, its output as text."""
+    def snakemake(self, *words, check=True, cores=2, timeout=500, **environment):
+        """Run the real Snakemake here and return the finished process, its output as text.
+
+        ``environment`` sets variables; an empty one is removed.
+        """
+        variables = {**os.environ, **environment}
         done = subprocess.run(
             [sys.executable, "-m", "snakemake", "--cores", str(cores), *words],
             cwd=self.root,
@@ -30,6 +34,7 @@ class Project:
             text=True,
             timeout=timeout,
             check=False,
+            env={name: value for name, value in variables.items() if value},
         )
         if check and done.returncode:
             raise AssertionError(done.stdout[-6000:])

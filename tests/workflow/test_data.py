@@ -1,0 +1,81 @@
+"""Which LHC Olympics events one is looking at: never a mystery, never a mixture."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+MIRROR = os.environ.get("LHCO_MIRROR", "")
+# an address on loopback where nobody listens stands for a network that is not there
+NOWHERE = "https://127.0.0.1:9"
+with_events = pytest.mark.skipif(
+    not Path(MIRROR or "none").is_dir(), reason="LHCO_MIRROR names no directory of real events"
+)
+
+
+def edition(project):
+    return json.loads((project.root / "results/paper/lhco/edition.json").read_text())
+
+
+def counts(project):
+    table = pd.read_csv(project.root / "results/paper/tables/lhco_samples.csv")
+    return dict(zip(table["sample"], table["events"], strict=True))
+
+
+def without_addresses(project):
+    """Let every file's own address be one where nobody answers."""
+    path = project.root / "resources/lhco/registry.csv"
+    text = path.read_text().replace("https://raw.githubusercontent.com", NOWHERE)
+    path.write_text(text.replace("https://zenodo.org", NOWHERE))
+
+
+@with_events
+def test_with_the_mirror_the_events_are_the_papers(project):
+    without_addresses(project)
+    done = project.snakemake("lhco_samples", LHCO_MIRROR=MIRROR)
+    assert edition(project)["name"] == "subset"
+    assert "edition SUBSET, not the full one" in done.stdout
+    assert counts(project) == {
+        "mixed_background": 121352,
+        "mixed_signal": 772,
+        "reference": 30000,
+        "evaluation_background": 10000,
+        "evaluation_signal": 20000,
+    }
+    files = json.loads((project.root / "results/paper/lhco/files.json").read_text())
+    digest = "8396ee7d5ced347cf533bd382ff4b0e5cdba8a02a5eb7273a96af0b819045bd2"
+    assert files["resources/lhco/innerdata_train.npy"] == digest
+    # a finished run needs neither mirror nor network
+    assert "Nothing to be done" in project.snakemake("-n", "lhco_samples", LHCO_MIRROR="").stdout
+
+
+def test_without_mirror_and_network_there_is_the_surrogate(project):
+    without_addresses(project)
+    done = project.snakemake("lhco_samples", LHCO_MIRROR="")
+    assert edition(project)["name"] == "surrogate"
+    assert "edition SURROGATE, not the full one" in done.stdout
+    assert "delete results/paper/lhco/edition.json" in done.stdout
+    assert counts(project)["reference"] == 272858
+    assert counts(project)["mixed_signal"] == 772
+
+
+def test_a_named_edition_that_cannot_be_had_is_refused_soon(project):
+    without_addresses(project)
+    project.edit("config/config.yaml", "source: auto ", "source: full ")
+    began = time.monotonic()
+    done = project.snakemake("lhco_samples", check=False, LHCO_MIRROR="")
+    assert done.returncode != 0
+    # 30 seconds for the refusal itself; the rest is Snakemake's own start on a busy machine
+    assert time.monotonic() - began < 60
+    assert "the edition full of the LHC Olympics sample cannot be had" in done.stdout
+    assert "LHCO_MIRROR" in done.stdout
+    assert not (project.root / "results/paper/lhco/edition.json").exists()
+
+
+def test_nothing_asks_the_network_while_the_dag_is_parsed(project):
+    """A dry run with addresses that would hang answers at once, and plans the data rules."""
+    without_addresses(project)
+    assert "lhco_edition" in project.planned("lhco_coordinates")
