@@ -3,10 +3,8 @@
     python workflow/scripts/fit_surrogate.py <directory with the events> <parameters.json>
 
 The directory is laid out as the registry's paths are. The fit needs scikit-learn; drawing
-from the surrogate does not. About three minutes on one core.
+from the surrogate does not. About ten minutes on one core.
 """
-
-from __future__ import annotations
 
 import argparse
 import sys
@@ -28,7 +26,7 @@ from localizer.surrogate import FEATURES, Generator, Surrogate, dumps
 
 COMPONENTS = {"qcd": 40, "signal": 60}
 NODES = 301
-TOLERANCE = 3e-5
+TOLERANCE = 5e-6
 SEED = 1
 
 
@@ -74,7 +72,7 @@ def fit(
     mixture = GaussianMixture(
         components,
         tol=tolerance,
-        max_iter=500,
+        max_iter=1000,
         reg_covar=1e-5,
         random_state=int(rng.integers(2**31)),
     ).fit(scores)
