@@ -48,9 +48,12 @@ def doors(path):
             yield from (alias.name for alias in node.names if alias.name == "random")
         elif isinstance(node, ast.ImportFrom) and node.module in ("random", "numpy.random"):
             yield node.module
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "np.random":
-            if node.attr != "Generator":
-                yield f"np.random.{node.attr}"
+        elif (
+            isinstance(node, ast.Attribute)
+            and ast.unparse(node.value) == "np.random"
+            and node.attr != "Generator"
+        ):
+            yield f"np.random.{node.attr}"
 
 
 def test_no_other_door():
