@@ -22,16 +22,7 @@ def nscan(scan: pd.DataFrame) -> Iterator[Figure]:
             ("auc_loo", "LOO witness", "LOO witness, shared $\\mu$"),
             ("auc_independent", "independent", "LOO witness, independent $\\mu_i$"),
         ):
-            style.points(
-                left,
-                scan["N"],
-                scan[column],
-                scan[f"{column}_error"],
-                series=series,
-                label=label,
-                linestyle=style.SERIES[series]["linestyle"],
-                linewidth=0.7,
-            )
+            style.trend(left, scan, "N", column, series=series, label=label)
         left.axhline(0.5, color=style.GREY, linewidth=0.7)
         left.set_ylabel("mean AUC")
         left.set_ylim(0.45, 0.95)
@@ -163,16 +154,7 @@ def context(context: pd.DataFrame) -> Iterator[Figure]:
             ("auc_context", "posterior", "contextual posterior"),
             ("auc_loo", "LOO witness", "LOO witness"),
         ):
-            style.points(
-                left,
-                context["N"],
-                context[column],
-                context[f"{column}_error"],
-                series=series,
-                label=label,
-                linestyle=style.SERIES[series]["linestyle"],
-                linewidth=0.7,
-            )
+            style.trend(left, context, "N", column, series=series, label=label)
         left.axhline(0.5, color=style.GREY, linewidth=0.7)
         left.set_ylabel("mean AUC")
         left.legend(loc="lower right")
@@ -187,16 +169,7 @@ def context(context: pd.DataFrame) -> Iterator[Figure]:
             ("information_contextual", "posterior", "context: $I(Z;X_{-i}|X_i)$"),
             ("information_gap", "independent", "gap: $I(Z;\\mu|X_i,X_{-i})$"),
         ):
-            style.points(
-                right,
-                context["N"],
-                context[column],
-                context[f"{column}_error"],
-                series=series,
-                label=label,
-                linestyle=style.SERIES[series]["linestyle"],
-                linewidth=0.7,
-            )
+            style.trend(right, context, "N", column, series=series, label=label)
         right.set_ylabel("information about an event's class [nat]")
         right.legend(loc="center right")
         right.set_ylim(0, None)

@@ -101,6 +101,12 @@ def points(axes: Axes, x: Any, y: Any, error: Any = None, *, series: str, **opti
     )
 
 
+def trend(axes: Axes, table: Any, x: str, y: str, *, series: str, **options: Any) -> None:
+    """Draw the column ``y`` with its errors (column ``y_error``), joined by the series' line."""
+    line = {"linestyle": SERIES[series]["linestyle"], "linewidth": 0.7}
+    points(axes, table[x], table[y], table[f"{y}_error"], series=series, **{**line, **options})
+
+
 def curve(axes: Axes, x: Any, y: Any, *, series: str, **options: Any) -> None:
     """Draw an exact curve in the colour and line style of its series."""
     look = {**SERIES[series], "marker": "", "linewidth": 0.9, **options}
