@@ -8,6 +8,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiment1.smk"
 include: "workflow/rules/experiment2.smk"
+include: "workflow/rules/experiment3.smk"
 include: "workflow/rules/paper.smk"
 
 
@@ -16,6 +17,7 @@ rule all:
     input:
         rules.experiment1.input,
         rules.experiment2.input,
+        rules.experiment3.input,
         rules.scoreboard.output,
         result("provenance.json"),
         result("report.html"),

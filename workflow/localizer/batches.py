@@ -43,6 +43,7 @@ from numba import njit
 
 from localizer import checks
 from localizer.checks import Array, BoolArray, IntArray
+from localizer.randomness import stream
 
 Draws: TypeAlias = npt.NDArray[np.uint32]
 Table: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -672,3 +673,16 @@ def _add_products(z, start, batch_of, S, zero, d):  # type: ignore[no-untyped-de
                 dot += S[b, w] * z[i, w]
             d[i] += dot
             k += 1
+
+
+def compile_kernels() -> None:
+    """Compile what numba compiles here, for a cache that many jobs read.
+
+    Features in double precision serve Experiment II, in single precision Experiment III.
+    """
+    for dtype in (np.float64, np.float32):
+        z = np.ones((4, 2), dtype=dtype)
+        for pairs in (FeaturePairs(z), KernelPairs(z @ z.T)):
+            for replacement in (False, True):
+                drawn = draw(stream(0, "compile"), N=4, m=3, batches=2, replacement=replacement)
+                sum_batches(pairs, drawn, replacement=replacement)

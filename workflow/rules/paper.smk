@@ -5,7 +5,11 @@ rule scoreboard:
     input:
         code=code("scoreboard.py"),
         published="resources/published.csv",
-        findings=[rules.exp1_findings.output[0], rules.exp2_findings.output[0]],
+        findings=[
+            rules.exp1_findings.output[0],
+            rules.exp2_findings.output[0],
+            rules.exp3_findings.output[0],
+        ],
     output:
         csv=shown("scoreboard.csv", "Scoreboard", "Published against reproduced"),
         tex=result("scoreboard.tex"),

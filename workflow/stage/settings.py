@@ -158,13 +158,62 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
             f"experiment2.recovery.batch_toys is {recovery['batch_toys']}; it must be at most "
             f"experiment2.recovery.target_toys = {recovery['target_toys']}."
         )
+    yield from _contradictions_of_batches(third)
+    if third["features_per_bandwidth"] % 2:
+        yield (
+            f"experiment3.features_per_bandwidth is {third['features_per_bandwidth']}; it must be "
+            "even, for cosines and sines in pairs."
+        )
     for key, values in (
         ("experiment1.resampling.contexts", first["resampling"]["contexts"]),
         ("experiment2.recovery.R", recovery["R"]),
         ("experiment3.r_scan.R", third["r_scan"]["R"]),
+        ("experiment3.sic_floors", third["sic_floors"]),
     ):
         if values != sorted(values):
             yield f"{key} is {_shown(values)}; it must be in increasing order."
+
+
+def _contradictions_of_batches(third: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is wrong with the global batches of Experiment III."""
+    scan, run = third["m_scan"], third["r_scan"]
+    if len(scan["group_size"]) != len(scan["m"]):
+        yield (
+            f"experiment3.m_scan.group_size has {len(scan['group_size'])} entries; it must have "
+            f"one for each of the {len(scan['m'])} entries of experiment3.m_scan.m."
+        )
+        return
+    shared = dict(zip(scan["m"], scan["group_size"], strict=True)).get(run["m"], run["group_size"])
+    if shared != run["group_size"]:
+        yield (
+            f"experiment3.r_scan.group_size is {run['group_size']}; it must be {shared} as in "
+            f"experiment3.m_scan, because the batches of m = {run['m']} are the same."
+        )
+    if scan["R"] > run["R"][-1] and run["m"] in scan["m"]:
+        yield (
+            f"experiment3.m_scan.R is {scan['R']}; it must be at most the last of "
+            f"experiment3.r_scan.R, {run['R'][-1]}."
+        )
+    for key, sizes in (
+        ("m_scan", scan["group_size"]),
+        ("r_scan", [run["group_size"]]),
+    ):
+        for size in sizes:
+            for R in (scan["R"], *run["R"]):
+                if R % size:
+                    yield (
+                        f"experiment3.{key}.group_size holds {size}; it must divide every number "
+                        f"of batches, and {R} is not a multiple of it."
+                    )
+                    break
+    grid = {(m, R) for m in scan["m"] for R in (*run["R"], scan["R"]) if R <= scan["R"]}
+    grid |= {(run["m"], R) for R in run["R"]}
+    used = sum(R * m * m >= third["fit_minimum"] for m, R in grid)
+    if used < 3:
+        yield (
+            f"experiment3.fit_minimum is {third['fit_minimum']:g}; it must leave at least 3 of "
+            f"the {len(grid)} points (m, R) to fit, it leaves {used}."
+        )
 
 
 def _dotted(path: Any) -> str:

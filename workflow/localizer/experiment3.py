@@ -1,0 +1,364 @@
+"""Experiment III: samples, direct witness, and the features that its batches see (sec. exp-lhco).
+
+The events are in copula coordinates. A bank of random Fourier features, fixed by background
+information alone, gives the direct witness, to which the scores of random batches converge
+(:mod:`localizer.convergence`). The batches see the features through their leading
+eigenvectors, as many as make the loss a stated small part of the resampling noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from localizer import checks, metrics
+from localizer.checks import Array, BoolArray
+from localizer.features import Compression, FourierFeatures, Moments, compress
+from localizer.kernels import GaussianBank, kernel_sums
+from localizer.scaling import PairMoments
+from localizer.witness import rff_loo, rff_witness
+
+ESTIMATORS = ("raw", "marginal", "pair")
+TARGETS = ("self_inclusive", "loo")
+
+Single: TypeAlias = npt.NDArray[np.float32]
+
+# The engine works through the features in slices of this width: a rank between two multiples
+# costs as much as the larger one.
+_RANK_STEP = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The samples of Experiment III in copula coordinates.
+
+    Attributes
+    ----------
+    mixed, labels
+        The mock sample, and which of its events are signal.
+    reference
+        Independent background.
+    evaluation_background, evaluation_signal
+        The independent evaluation sample.
+    """
+
+    mixed: Array
+    labels: BoolArray
+    reference: Array
+    evaluation_background: Array
+    evaluation_signal: Array
+
+    def __post_init__(self) -> None:
+        mixed = checks.points(self.mixed, "mixed")
+        object.__setattr__(self, "mixed", mixed)
+        object.__setattr__(self, "labels", checks.labels(self.labels, size=len(mixed)))
+        for name in ("reference", "evaluation_background", "evaluation_signal"):
+            sample = checks.points(getattr(self, name), name, d=mixed.shape[1])
+            object.__setattr__(self, name, sample)
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any], *, max_events: int) -> Coordinates:
+        """Return the samples by name, each thinned to at most ``max_events`` events.
+
+        The classes of the mixed sample keep their proportion.
+        """
+        labels = checks.labels(arrays["labels"])
+        keep = _thinned_classes(labels, max_events)
+        samples = {
+            name: arrays[name][_thinned(len(arrays[name]), max_events)]
+            for name in ("reference", "evaluation_background", "evaluation_signal")
+        }
+        return cls(arrays["mixed"][keep], labels[keep], **samples)
+
+    @property
+    def evaluation(self) -> tuple[Array, BoolArray]:
+        """The evaluation sample as one, and its labels."""
+        x = np.concatenate([self.evaluation_background, self.evaluation_signal])
+        return x, np.arange(len(x)) >= len(self.evaluation_background)
+
+
+def _thinned(size: int, most: int) -> npt.NDArray[np.int64]:
+    """Return at most ``most`` of the numbers below ``size``, evenly spaced."""
+    count = min(size, checks.integer(most, "max_events", minimum=2))
+    return np.arange(count) * size // count
+
+
+def _thinned_classes(labels: BoolArray, most: int) -> npt.NDArray[np.int64]:
+    share = min(1.0, checks.integer(most, "max_events", minimum=2) / labels.size)
+    kept = []
+    for label in (False, True):
+        members = np.flatnonzero(labels == label)
+        kept.append(members[_thinned(members.size, max(2, round(share * members.size)))])
+    return np.sort(np.concatenate(kept))
+
+
+def thinned_sizes(sizes: Mapping[str, int], *, max_events: int) -> dict[str, int]:
+    """Return the sizes that samples of given sizes have after :meth:`Coordinates.of`."""
+    mixed = {name: size for name, size in sizes.items() if name.startswith("mixed")}
+    share = min(1.0, max_events / sum(mixed.values()))
+    return {
+        name: max(2, round(share * size)) if name in mixed else min(size, max_events)
+        for name, size in sizes.items()
+    }
+
+
+# --- the direct witness ------------------------------------------------------------------
+
+
+def kernel_bank(d_med: float, bandwidths: Iterable[float]) -> GaussianBank:
+    """Return the bank with bandwidths in units of the background's median distance."""
+    return GaussianBank(tuple(checks.positive(d_med, "d_med") * h for h in bandwidths))
+
+
+@dataclass(frozen=True, eq=False)
+class DirectWitness:
+    """The empirical witness from random features, and what it is made of.
+
+    Attributes
+    ----------
+    features
+        The feature map.
+    mean, mean_background
+        The mean features of the mixed sample and of the reference.
+    """
+
+    features: FourierFeatures
+    mean: Array
+    mean_background: Array
+
+    @classmethod
+    def of(cls, features: FourierFeatures, sample: Coordinates) -> DirectWitness:
+        """Return the witness of the mixed sample against the reference, eq. rff-witness."""
+        return cls(features, features.mean(sample.mixed), features.mean(sample.reference))
+
+    def __call__(self, x: npt.ArrayLike) -> Array:
+        """Return z(x).(z_mean - z_B); at events of the mixed sample it is self-inclusive."""
+        blocks = self.features.blocks(x)
+        return np.concatenate([rff_witness(z, self.mean, self.mean_background) for z in blocks])
+
+    def loo(self, mixed: npt.ArrayLike) -> Array:
+        """Return the leave-one-out witness at all events of the mixed sample, eq. rff-loo."""
+        events = checks.points(mixed, "mixed")
+        parts = [
+            rff_loo(z, self.mean, self.mean_background, N=len(events))
+            for z in self.features.blocks(events)
+        ]
+        return np.concatenate(parts)
+
+    def targets(self, mixed: npt.ArrayLike) -> dict[str, Array]:
+        """Return both forms of the witness at the events of the mixed sample."""
+        return {"self_inclusive": self(mixed), "loo": self.loo(mixed)}
+
+
+def performance(score: Array, labels: BoolArray, *, sic_floor: int) -> dict[str, float]:
+    """Return AUC and maximum SIC, and at how many background events the latter is reached.
+
+    A sample with fewer background events than the floor (smoke sizes) keeps them all.
+    """
+    ranked = metrics.ranking(score, labels)
+    floor = min(sic_floor, int(ranked.background[-1]))
+    sic, threshold = ranked.sic(floor=floor)
+    kept = int(ranked.background[np.searchsorted(-ranked.thresholds, -threshold)])
+    return {"auc": ranked.auc, "sic": sic, "sic_background": kept}
+
+
+def floor_scan(
+    scores: Mapping[str, Array], labels: BoolArray, *, floors: Sequence[int]
+) -> pd.DataFrame:
+    """Return the maximum SIC of some scores against the floor in background events."""
+    rows = []
+    for name, score in scores.items():
+        ranked = metrics.ranking(score, labels)
+        for floor in floors:
+            if floor <= ranked.background[-1]:
+                sic, _ = ranked.sic(floor=floor)
+                rows.append({"score": name, "floor": floor, "sic": sic})
+    return pd.DataFrame(rows)
+
+
+def witness_table(
+    targets: Mapping[str, Array],
+    labels: BoolArray,
+    evaluated: Array,
+    evaluation_labels: BoolArray,
+    *,
+    sic_floor: int,
+) -> pd.DataFrame:
+    """Return how the direct witness ranks both samples; the mixed one in both its forms."""
+    rows = [
+        ("mixed", "self-inclusive", targets["self_inclusive"], labels),
+        ("mixed", "leave-one-out", targets["loo"], labels),
+        ("mixed", "difference", targets["self_inclusive"] - targets["loo"], labels),
+        ("evaluation", "direct", evaluated, evaluation_labels),
+    ]
+    return pd.DataFrame(
+        {
+            **{"sample": sample, "witness": form},
+            **{"background": int((~y).sum()), "signal": int(y.sum())},
+            **({} if form == "difference" else performance(score, y, sic_floor=sic_floor)),
+            "standard_deviation": float(score.std()),
+        }
+        for sample, form, score, y in rows
+    )
+
+
+def bandwidth_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and spread over draws of the features, by bandwidth."""
+    grouped = rows.groupby("bandwidth", sort=True)
+    return pd.DataFrame(
+        {
+            "draws": grouped.size(),
+            "auc": grouped["auc"].mean(),
+            "auc_spread": grouped["auc"].std(ddof=1),
+            "sic": grouped["sic"].mean(),
+            "sic_spread": grouped["sic"].std(ddof=1),
+        }
+    ).reset_index()
+
+
+# --- compression -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RankChoice:
+    """How many eigenvectors the batches see, and what leaving out the rest costs.
+
+    Attributes
+    ----------
+    rank
+        The number of eigenvectors.
+    error
+        The root mean square of the witness lost over that of the resampling noise.
+    kernel_lost
+        The fraction of the pair kernel's variance that is lost: how much smaller C becomes.
+    trace_lost
+        The fraction of the trace that is lost.
+    """
+
+    rank: int
+    error: float
+    kernel_lost: float
+    trace_lost: float
+
+
+def choose_rank(
+    moments: Moments, *, m: int, R: int, tolerance: float
+) -> tuple[Compression, RankChoice]:
+    """Return the smallest compression whose error is below ``tolerance`` of the noise.
+
+    In the basis of eigenvectors the witness is sum_k c_k a_k with a the mean of z~; the part
+    that is left out has the variance sum l_k a_k^2 - (sum a_k^2)^2 over the eigenvalues l_k
+    beyond the rank. The noise is that of the pair score at the largest exposure.
+
+    Parameters
+    ----------
+    moments
+        Mean and second moment of the centred features over the mixed sample.
+    m, R
+        Batch size and number of batches of the largest run.
+    tolerance
+        The largest allowed ratio of amplitudes.
+    """
+    allowed = checks.positive(tolerance, "tolerance")
+    whole = compress(moments, rank=len(moments.mean))
+    values, mean = whole.eigenvalues, whole.basis.T @ moments.mean
+    # what is beyond each rank: tails of the sums over eigenvectors
+    weighted, own = _tails(values * mean**2), _tails(mean**2)
+    variance = weighted[0] - own[0] ** 2
+    pair = float(np.sum(values**2) - weighted[0])
+    law = PairMoments(moments.size, True, float(variance), pair, 0.0)
+    noise = law.q("pair", m=m, R=R)
+    error = np.sqrt(np.maximum(weighted - own**2, 0) / variance / noise)
+    ranks = [*range(_RANK_STEP, values.size, _RANK_STEP), values.size]
+    rank = next(r for r in ranks if r == values.size or error[r] < allowed)
+    chosen = Compression(whole.basis[:, :rank], values, moments)
+    lost = float(_tails(values**2)[rank] / np.sum(values**2))
+    return chosen, RankChoice(rank, float(error[rank]), lost, chosen.trace_lost)
+
+
+def _tails(values: Array) -> Array:
+    """Return the sum of the values from each position on, and 0 beyond the last."""
+    return np.append(np.cumsum(values[::-1])[::-1], 0.0)
+
+
+def limit_of_batches(z: npt.ArrayLike, *, replacement: bool) -> Array:
+    """Return what the pair score of these features converges to, event by event."""
+    table = np.asarray(z)
+    N, mean = len(table), np.mean(table, axis=0, dtype=np.float64)
+    zero = np.zeros(mean.size)
+    return rff_witness(table, mean, zero) if replacement else rff_loo(table, mean, zero, N=N)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A batch run whose score is simulated from the witness: estimator, m and R."""
+
+    estimator: str
+    m: int
+    R: int
+
+    @property
+    def name(self) -> str:
+        """What its columns are called."""
+        return f"{self.estimator}_m{self.m}_R{self.R}"
+
+    def noise(self, v: Array, variance: float) -> Array:
+        """Return the variance of the score of each event, in units of the witness.
+
+        Parameters
+        ----------
+        v
+            Var_j[q_B(x_i, x_j)] of each event.
+        variance
+            The variance of the witness over the events.
+        """
+        m, pair = self.m, float(np.mean(v))
+        exposure = self.R * m / v.size
+        match self.estimator:
+            case "pair":
+                own = v / (m - 1)
+            case "marginal":
+                own = (v + 2 * (pair - variance) / (m - 2)) / (m - 1)
+            case "raw":
+                shared = (m - 1) * variance + (pair - variance) * m / (2 * (m - 1))
+                own = np.full(v.size, shared)
+            case other:
+                raise ValueError(f"estimator must be raw, marginal or pair, not {other!r}")
+        return np.asarray(own * (1 + 1 / exposure) / exposure)
+
+
+# --- the exact witness -------------------------------------------------------------------
+
+
+def exact_sums(
+    mixed: npt.ArrayLike, bank: GaussianBank, sample: npt.ArrayLike | None = None
+) -> Array:
+    """Return the sums of the bank's exact kernel over a sample, or over the mixed one itself."""
+    return kernel_sums(mixed, bank, sample=sample, method="pairwise32")
+
+
+def exact_witness(within: npt.ArrayLike, across: npt.ArrayLike, n_reference: int) -> Array:
+    """Return the exact self-inclusive witness of all events, eq. empirical-witness.
+
+    Parameters
+    ----------
+    within
+        Kernel sums of the mixed sample over itself.
+    across
+        Its kernel sums over the reference.
+    n_reference
+        The size of the reference.
+    """
+    inner = checks.vector(within, "within")
+    outer = checks.vector(across, "across", size=inner.size)
+    return inner / inner.size - outer / checks.integer(n_reference, "n_reference")
+
+
+def with_edition(table: pd.DataFrame, edition: str) -> pd.DataFrame:
+    """Return the table with the edition of the sample in its first column."""
+    return table.assign(edition=edition)[["edition", *table.columns]]

@@ -1,0 +1,368 @@
+"""What Experiment III found, for the scoreboard: one finding for each published row.
+
+A value that depends on the reference sample (or on the draw of features) can be held against
+the paper only where the sample is the paper's own. Elsewhere it is shown as not comparable,
+with the reason and with the rank that the published value has among surrogate samples of the
+paper's sizes. A correlation with the witness depends on them through the constant C alone: it
+is carried over to the published C by the scaling law and compared in every edition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from localizer import scaling
+from localizer.experiment3 import Point
+from localizer.scaling import PairMoments
+from localizer.scoreboard import Finding, Published, judge, realization, statement
+
+SAMPLES = ("full", "zenodo")
+"""The editions whose samples are the paper's own."""
+
+
+def column_ids(columns: Iterable[str], published: Mapping[str, Published]) -> dict[str, str]:
+    """Return the columns of the draws that have a published value, and its id."""
+    return {column: f"e3.{column}" for column in columns if f"e3.{column}" in published}
+
+
+def of_samples(counts: pd.DataFrame, dimension: int) -> list[Finding]:
+    """Return the sizes of the samples and of the feature map."""
+    found = [Finding("e3.dimension", float(dimension), 0.0)]
+    for row in counts.itertuples():
+        other = row.edition not in SAMPLES and row.events != row.in_the_paper
+        reason = f"edition {row.edition}" if other else ""
+        found.append(Finding(f"e3.{row.sample}", float(row.events), 0.0, not_comparable=reason))
+    return found
+
+
+def of_draws(
+    measured: Mapping[str, float],
+    surrogates: pd.DataFrame,
+    seeds: pd.DataFrame,
+    published: Mapping[str, Published],
+    *,
+    edition: str,
+) -> list[Finding]:
+    """Return the values that belong to one sample and one draw of features.
+
+    Parameters
+    ----------
+    measured
+        What was found on the sample at hand, by column of the draws.
+    surrogates
+        Draws of surrogate samples, references and features.
+    seeds
+        Draws of features on the sample at hand.
+    published
+        The published rows, by id.
+    edition
+        The edition of the sample.
+    """
+    found = []
+    samples = surrogates["sample_number"].nunique()
+    for column, name in column_ids(surrogates.columns, published).items():
+        ours = realization(name, surrogates[column])
+        rank = judge(published[name], ours)
+        note = (
+            f"{rank['measure']} {rank['value']:.3g} among {len(surrogates)} surrogate draws, "
+            f"{samples} samples and feature maps with {len(surrogates) // samples} references each "
+            f"({ours.value:.5g} +- {ours.spread:.2g})"
+        )
+        if edition in SAMPLES:
+            here = realization(name, seeds[column])
+            note = f"draws of features; with the sweeps' own {measured[column]:.6g}; {note}"
+            found.append(replace(here, note=note))
+        else:
+            spread = float(seeds[column].std(ddof=1))
+            found.append(
+                Finding(
+                    name,
+                    float(measured[column]),
+                    spread,
+                    len(seeds),
+                    note=f"error: spread over draws of features; {note}",
+                    not_comparable=f"edition {edition}: another reference sample",
+                )
+            )
+    return found
+
+
+def of_bandwidths(scan: pd.DataFrame, bank_auc: float, *, close: float) -> list[Finding]:
+    """Return what the scan of single bandwidths shows on the evaluation sample.
+
+    Parameters
+    ----------
+    scan
+        Mean and spread of the AUC over draws of features, by bandwidth.
+    bank_auc
+        The mean AUC of the bank over draws of features.
+    close
+        What close means for two AUCs.
+    """
+    h, auc = scan["bandwidth"].to_numpy(), scan["auc"].to_numpy()
+    error = scan["auc_spread"].to_numpy() / np.sqrt(scan["draws"].to_numpy())
+    best = int(np.argmax(auc))
+    small = auc[h <= 1]
+    inside, beyond = (h >= 0.25) & (h <= 4), h > 4
+    gain = float(auc[beyond].max() - auc[~beyond].max()) if beyond.any() else -math.inf
+    ends = auc[~inside].max() if (~inside).any() else -math.inf
+    difference = float(auc[best]) - bank_auc
+    return [
+        statement(
+            "e3.bandwidth_maximum",
+            0.5 <= h[best] <= 2,
+            value=float(h[best]),
+            note=f"h/d_med of the largest mean AUC, {auc[best]:.4f}; near means a factor 2",
+        ),
+        statement(
+            "e3.bandwidth_small",
+            bool(np.all(np.diff(small) > 0)),
+            value=float(small[0] - small[-1]) if small.size else 0.0,
+            note=f"AUC at h/d_med = {h[0]:g} less that at 1, falling at every step between",
+        ),
+        statement(
+            "e3.bandwidth_large",
+            gain < 2 * float(error[best]),
+            value=gain if math.isfinite(gain) else None,
+            note="best AUC beyond 4 less the best up to 4; no improvement means below two errors "
+            f"of {error[best]:.1g}",
+        ),
+        statement(
+            "e3.bandwidth_brackets",
+            bool(inside[best] and ends < auc[best]),
+            value=float(h[best]),
+            note=f"the best bandwidth; outside 0.25 to 4 the AUC is at most {ends:.4f}",
+        ),
+        statement(
+            "e3.bank_near_best",
+            abs(difference) < close,
+            value=difference,
+            note=f"best single-scale AUC less the bank's {bank_auc:.4f}, means over draws of "
+            f"features; close means {close:g}",
+        ),
+    ]
+
+
+def of_correlations(
+    sweep: pd.DataFrame, moments: PairMoments, published: Mapping[str, Published]
+) -> list[Finding]:
+    """Return the correlations with the witness, carried over to the published constant.
+
+    q_rho is in proportion to C for the pair score and follows from it for raw: the measured
+    q, times the law at the published C over the law at the sample's own, is what the author's
+    sample should give. Both sides have the error of one run.
+    """
+    C, alpha = published["e3.C"].number, published["e3.alpha"].number
+    found = []
+    for row in sweep.itertuples():
+        name = f"e3.rho_{Point(row.estimator, row.m, row.R).name}"
+        if name not in published:
+            continue
+        there = PairMoments.from_constant(
+            C * row.exposure ** (1 - alpha), N=moments.N, replacement=moments.replacement
+        )
+        point = {"m": int(row.m), "R": int(row.R)}
+        ratio = there.q(row.estimator, **point) / moments.q(row.estimator, **point)
+        q = row.q * ratio
+        rho = float(scaling.correlation(q))
+        error = rho**3 / 2 * q * row.log_q_error
+        found.append(
+            Finding(
+                name,
+                rho,
+                error,
+                1,
+                spread=error,
+                toys=1,
+                note=f"measured {row.rho:.6f} (predicted {row.rho_predicted:.6f}), carried over "
+                f"from C = {moments.C:.3g} to the published one by the law",
+            )
+        )
+    return found
+
+
+def of_convergence(
+    sweep: pd.DataFrame, *, m: int, m_scan_R: int, identical: float
+) -> list[Finding]:
+    """Return what is said in words about convergence with m and with R.
+
+    Parameters
+    ----------
+    sweep
+        All checkpoints.
+    m
+        The batch size of the convergence with R.
+    m_scan_R
+        The number of batches of the convergence with m.
+    identical
+        What identical means for two AUCs.
+    """
+    by_number = sweep[sweep["m"] == m].pivot(index="R", columns="estimator")
+    by_m = sweep[sweep["R"] == m_scan_R].pivot(index="m", columns="estimator")
+    rho, auc, sic = by_number["rho"], by_number["auc"], by_number["sic"]
+    direct = float(sweep["auc_witness"].iloc[0])
+    last = rho.index[-1]
+    raw = sweep[sweep["estimator"] == "raw"]
+    slopes = (raw["slope_over_2_m"] - 1) / raw["slope_error"]
+    worst = float(slopes.abs().max())
+    saturated = float((auc["pair"][auc.index >= min(m_scan_R, last)] - direct).abs().max())
+    deficit = 1 - sic["pair"] / float(sweep["sic_witness"].iloc[0])
+    lag = float((deficit - (1 - rho["pair"])).mean())
+    together = float((rho["marginal"] - rho["pair"]).abs().iloc[-1])
+    excess = sweep[sweep["estimator"].isin(["pair", "marginal"]) & (sweep["m"] == m)]
+    above = (excess["auc"] - direct) / excess["auc_predicted_spread"]
+    gain = float(by_number["q"]["raw"].iloc[-1] / by_number["q"]["pair"].iloc[-1])
+    rising = {name: bool(np.all(np.diff(by_m["rho"][name]) > 0)) for name in ("marginal", "pair")}
+    growing = {name: bool(np.all(np.diff(rho[name]) > 0)) for name in ("marginal", "pair")}
+    largest = float(auc["pair"].iloc[-1] - direct)
+    return [
+        statement(
+            "e3.raw_slope",
+            worst < 5,
+            value=worst,
+            note=f"largest distance of slope m/2 from 1 in errors among {len(raw)} points; at the "
+            f"largest run the slope is {raw['slope_over_2_m'].iloc[-1]:.4f} of 2/m",
+        ),
+        statement(
+            "e3.raw_slow",
+            float(rho["raw"].iloc[-1]) < float(rho["pair"].iloc[0]),
+            value=float(rho["raw"].iloc[-1]),
+            note=f"correlation of raw at R = {last}; pair has {rho['pair'].iloc[0]:.4f} at "
+            f"R = {rho.index[0]}",
+        ),
+        statement(
+            "e3.improves_with_m",
+            all(rising.values()),
+            value=float(by_m["rho"]["pair"].iloc[-1]),
+            note=f"correlation of pair at m = {by_m.index[-1]}, from "
+            f"{by_m['rho']['pair'].iloc[0]:.3f} at m = {by_m.index[0]}, rising at every step",
+        ),
+        statement(
+            "e3.marginal_is_pair",
+            together < identical,
+            value=together,
+            note=f"difference of their correlations at the largest run; almost means {identical:g}",
+        ),
+        statement(
+            "e3.auc_saturated",
+            saturated < identical,
+            value=saturated,
+            note=f"largest distance from the witness's AUC from R = {min(m_scan_R, last)} on; "
+            f"saturated means {identical:g}",
+        ),
+        statement(
+            "e3.sic_slower",
+            lag > 0,
+            value=lag,
+            note="mean over R of the relative deficit in SIC less that in correlation",
+        ),
+        statement(
+            "e3.approach",
+            all(growing.values()) and bool((rho["raw"] < rho["pair"]).all()),
+            value=float(rho["pair"].iloc[-1]),
+            note=f"correlation of pair at the largest run; raw has {rho['raw'].iloc[-1]:.3f}",
+        ),
+        statement(
+            "e3.excursions",
+            float(above.max()) < 5,
+            value=float(above.max()),
+            note="largest excess of AUC over the witness's, in spreads of the predicted noise",
+        ),
+        statement(
+            "e3.auc_identical",
+            abs(largest) < identical,
+            value=largest,
+            note=f"AUC of pair less that of the witness; essentially identical means {identical:g}",
+        ),
+        statement(
+            "e3.efficiency",
+            gain > 10,
+            value=gain,
+            note="q of raw over q of pair at the largest run: as many times more batches for raw",
+        ),
+    ]
+
+
+def of_scaling(
+    sweep: pd.DataFrame,
+    fits: pd.DataFrame,
+    repeated: pd.DataFrame,
+    *,
+    fit_minimum: float,
+    alpha_tolerance: float,
+) -> list[Finding]:
+    """Return the scaling law: exponent, scatter, collapse and the deviation at low exposure."""
+    chosen = fits[(fits["estimator"] == "pair") & (fits["form"] == "plain")]
+    free = chosen[chosen["alpha_is"] == "free"].iloc[0]
+    finite = fits[(fits["estimator"] == "pair") & (fits["form"] == "finite")].iloc[0]
+    pair = sweep[sweep["estimator"] == "pair"].sort_values("exposure")
+    lowest = pair.iloc[0]
+    C = float(free["C_predicted"])
+    deviation = float(lowest["q"] * lowest["exposure"] / C - 1)
+    pull = math.log(lowest["q"] / lowest["q_predicted"]) / lowest["log_q_error"]
+    within = pair[pair["exposure"] >= fit_minimum]
+    typical = float(np.median(within["log_q_error"]))
+    return [
+        Finding(
+            "e3.alpha",
+            float(free["alpha"]),
+            float(free["alpha_error"]),
+            int(free["points"]),
+            spread=float(free["alpha_error"]),
+            toys=1,
+            note=f"of {int(free['points'])} nested checkpoints; with the factors for finite m and "
+            f"exposure {finite['alpha']:.5f} +- {finite['alpha_error']:.5f}",
+        ),
+        replace(
+            realization("e3.scatter", repeated["scatter"]),
+            note=f"simulated repetitions of the fit; measured {free['scatter']:.2g}",
+        ),
+        statement(
+            "e3.alpha_is_one",
+            abs(float(free["alpha"]) - 1) < alpha_tolerance,
+            value=float(free["alpha"]) - 1,
+            note=f"fitted less predicted exponent; remarkably close means {alpha_tolerance:g}",
+        ),
+        statement(
+            "e3.collapse",
+            float(free["scatter"]) < 5 * typical,
+            value=float(free["scatter"]),
+            note=f"RMS of log q about one law for all m; a point's own error is {typical:.2g}",
+        ),
+        statement(
+            "e3.pre_asymptotic",
+            deviation > 3 * lowest["log_q_error"] and abs(pull) < 5,
+            value=deviation,
+            note=f"q R m^2 / C - 1 at m = {lowest['m']}, R = {lowest['R']}; "
+            f"{pull:.1f} errors from the predicted law for finite exposure",
+        ),
+    ]
+
+
+def measured_values(
+    witness: pd.DataFrame, bandwidths: pd.DataFrame, sweep: pd.DataFrame, fits: pd.DataFrame
+) -> dict[str, float]:
+    """Return what the sample at hand gives, by the names of the draws' columns."""
+    mixed = witness[witness["witness"] == "self-inclusive"].iloc[0]
+    evaluation = witness[witness["sample"] == "evaluation"].iloc[0]
+    law = fits[
+        (fits["estimator"] == "pair") & (fits["form"] == "plain") & (fits["alpha_is"] == "fixed")
+    ].iloc[0]
+    values: dict[str, Any] = {
+        "auc_witness": mixed["auc"],
+        "sic_witness": mixed["sic"],
+        "auc_evaluation": evaluation["auc"],
+        "sic_evaluation": evaluation["sic"],
+        "auc_single": bandwidths["auc"].max(),
+        "C": law["C"],
+    }
+    for row in sweep.itertuples():
+        name = Point(row.estimator, row.m, row.R).name
+        values |= {f"auc_{name}": row.auc, f"sic_{name}": row.sic}
+    return {name: float(value) for name, value in values.items()}

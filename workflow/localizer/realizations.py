@@ -1,0 +1,482 @@
+r"""How far the direct witness of Experiment III scatters, and with what (sec. exp-lhco).
+
+A published AUC, SIC or C belongs to one draw of random features, one mixed sample and one
+reference. Here such draws are made by the hundred. With u the difference of the mean features
+of the mixed sample and of the reference, the witness is z(x).u; another reference of n events
+moves u by a Gaussian of covariance Cov/n (the central limit theorem), which weights drawn
+for the events of a pool realise without any matrix: sum_j g_j (z_j - mean) / P has the
+covariance Cov/P for standard normal g. A pool of P > n events and a further Gaussian of
+covariance Cov (1/n - 1/P) make references that each have exactly the right spread.
+
+Features are evaluated by a compiled kernel, a few rows at a time, and multiplied at once with
+all directions that are asked for: no matrix of features is ever held.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from numba import njit
+
+from localizer import checks
+from localizer.checks import Array, BoolArray
+from localizer.copula import BackgroundCDF, Scores, median_distance
+from localizer.experiment3 import Coordinates, Point
+from localizer.features import FourierFeatures
+from localizer.surrogate import Surrogate
+
+Single: TypeAlias = npt.NDArray[np.float32]
+
+# Rows of features that are worked on at a time: 1.3 MB, which stay in cache for the products.
+_ROWS = 128
+_COMPANIONS = 64
+
+
+# --- linear functionals of the features --------------------------------------------------
+
+
+def weighted_means(features: FourierFeatures, x: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
+    """Return (1/n) sum_i weights[i, k] z(x_i) for every column k, of shape (k, D)."""
+    events = checks.points(x, "x")
+    table = np.asarray(weights, dtype=np.float32)
+    if table.ndim != 2 or len(table) != len(events):
+        raise ValueError(f"weights must have one row for each of the {len(events)} events")
+    total: Array = np.zeros((table.shape[1], features.D))
+    for rows, z in _blocks(features, events):
+        total += table[rows].T @ z
+    return np.asarray(total / len(events))
+
+
+def plain_mean(features: FourierFeatures, x: npt.ArrayLike) -> Array:
+    """Return the mean of z over a sample."""
+    events = checks.points(x, "x")
+    return np.asarray(weighted_means(features, events, np.ones((len(events), 1)))[0])
+
+
+def projections(features: FourierFeatures, x: npt.ArrayLike, directions: npt.ArrayLike) -> Single:
+    """Return z(x_i).directions[k] for every event and every direction, of shape (n, k)."""
+    events = checks.points(x, "x")
+    columns = checks.points(directions, "directions", d=features.D).astype(np.float32).T
+    out = np.empty((len(events), columns.shape[1]), dtype=np.float32)
+    for rows, z in _blocks(features, events):
+        np.matmul(z, columns, out=out[rows])
+    return out
+
+
+def _blocks(features: FourierFeatures, x: Array) -> Iterator[tuple[slice, Single]]:
+    turns = np.ascontiguousarray(features.frequencies / (2 * math.pi), dtype=np.float32)
+    offsets = np.asarray(features.offsets / (2 * math.pi), dtype=np.float32)
+    amplitude = np.float32(math.sqrt(2 / features.D))
+    events = x.astype(np.float32)
+    z = np.empty((_ROWS, features.D), dtype=np.float32)
+    for start in range(0, len(events), _ROWS):
+        rows = slice(start, min(start + _ROWS, len(events)))
+        block = z[: rows.stop - rows.start]
+        _cosines(events[rows], turns, offsets, amplitude, block)
+        yield rows, block
+
+
+# sin(2 pi t) for |t| <= 1/4 as a Taylor series in t, which is right to 6e-8 there.
+_SERIES = tuple(
+    np.float32((-1) ** k * (2 * math.pi) ** (2 * k + 1) / math.factorial(2 * k + 1))
+    for k in range(5, -1, -1)
+)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _cosines(x, turns, offsets, amplitude, out):  # type: ignore[no-untyped-def]
+    """Write amplitude cos(2 pi (x.turns + offsets)), one row an event."""
+    half, quarter = np.float32(0.5), np.float32(0.25)
+    s0, s1, s2, s3, s4, s5 = _SERIES
+    for i in range(x.shape[0]):
+        row = out[i]
+        for k in range(row.size):
+            row[k] = offsets[k]
+        for c in range(x.shape[1]):
+            value = x[i, c]
+            for k in range(row.size):
+                row[k] += value * turns[c, k]
+        for k in range(row.size):
+            t = row[k]
+            t -= np.floor(t + half)
+            t = quarter - abs(t)
+            s = t * t
+            p = ((((s0 * s + s1) * s + s2) * s + s3) * s + s4) * s + s5
+            row[k] = amplitude * t * p
+
+
+def compile_kernels() -> None:
+    """Compile what numba compiles here, for a cache that many jobs read."""
+    features = FourierFeatures(np.ones((4, 3)), np.zeros(3))
+    weighted_means(features, np.zeros((2, 4)), np.ones((2, 1)))
+
+
+# --- one draw ----------------------------------------------------------------------------
+
+
+def quick_performance(
+    signal: npt.ArrayLike, background: npt.ArrayLike, *, sic_floor: int
+) -> tuple[float, float]:
+    """Return AUC and maximum SIC from the scores of the two classes, for few signal events.
+
+    The background is sorted and every signal event finds its place in it: fewer steps than
+    :func:`localizer.experiment3.performance`, and the same numbers. SIC rises only where a
+    signal event enters, so its maximum is at a signal's score or at the floor itself.
+    """
+    s = np.sort(checks.vector(signal, "signal"))
+    b = np.sort(checks.vector(background, "background"))
+    below, upto = np.searchsorted(b, s, side="left"), np.searchsorted(b, s, side="right")
+    floor = min(checks.integer(sic_floor, "sic_floor"), b.size)
+    # events at or above each signal's score, and at or above the floor-th background score
+    kept = np.append(b.size - below, b.size - np.searchsorted(b, b[-floor], side="left"))
+    found = s.size - np.searchsorted(s, np.append(s, b[-floor]), side="left")
+    allowed = kept >= floor
+    sic = found[allowed] / s.size / np.sqrt(kept[allowed] / b.size)
+    return float(np.mean(below + upto)) / (2 * b.size), float(sic.max())
+
+
+def pair_variance(
+    features: FourierFeatures, x: npt.ArrayLike, mean_background: Array
+) -> tuple[float, Single]:
+    """Return mean_i Var_j[q_B(x_i, x_j)] from pairs of the given events, and these as z~."""
+    events = checks.points(x, "x", minimum=3)
+    z = np.concatenate([z.copy() for _, z in _blocks(features, events)])
+    z -= mean_background.astype(np.float32)
+    q = z @ z.T
+    n = len(events)
+    others = n - 1
+    np.fill_diagonal(q, 0)
+    mean = q.sum(axis=1, dtype=np.float64) / others
+    square = np.einsum("ij,ij->i", q, q, dtype=np.float64) / others
+    return float(np.mean(square - mean**2)) * others / (others - 1), z
+
+
+def rows_of_draws(
+    features: FourierFeatures,
+    sample: Coordinates,
+    means: Array,
+    rng: np.random.Generator,
+    *,
+    points: Sequence[Point],
+    sic_floor: int,
+    bandwidths: int,
+    subsample: int = 3000,
+) -> list[dict[str, float]]:
+    """Return AUC, SIC and C of the witness for each of some reference means.
+
+    Parameters
+    ----------
+    features
+        The bank.
+    sample
+        The mixed sample and the evaluation sample.
+    means
+        One mean of the background's features for each draw, of shape (draws, D).
+    rng
+        For the resampling noise of ``points`` and for the events that C is estimated from.
+    points
+        Batch runs whose scores are simulated: the witness plus Gaussian noise with the
+        variance that the run leaves to each event.
+    sic_floor
+        Background events that a SIC threshold must keep.
+    bandwidths
+        How many bandwidths the bank has; each alone is a single-scale witness.
+    subsample
+        Events among whose pairs the spread of the pair kernel is estimated.
+    """
+    N, draws = len(sample.mixed), len(means)
+    mean = plain_mean(features, sample.mixed)
+    chosen = rng.choice(N, size=min(subsample, N), replace=False)
+    zeta, some = pair_variance(features, sample.mixed[chosen], means[0])
+    companions = some[:_COMPANIONS].astype(np.float64)
+    scores = projections(features, sample.mixed, np.concatenate([mean - means, companions]))
+    # z_i.z~_c is q_B(x_i, x_c) but for a constant of each companion
+    q = scores[:, draws:] - (companions @ means[0]).astype(np.float32)
+    v = q.var(axis=1, ddof=1, dtype=np.float64)
+    v *= zeta / v.mean()
+
+    x, labels = sample.evaluation
+    evaluated_at = projections(features, x, mean - means)
+    few_x, few_labels = _fewer(x, labels, most=20_000)
+    width = features.D // bandwidths
+    alone = np.zeros((bandwidths, draws, features.D))
+    for b in range(bandwidths):
+        own = slice(b * width, (b + 1) * width)
+        alone[b, :, own] = (mean - means)[:, own]
+    single = projections(features, few_x, alone.reshape(-1, features.D)).reshape(
+        len(few_x), bandwidths, draws
+    )
+
+    def judged(score: npt.NDArray[Any], y: BoolArray) -> tuple[float, float]:
+        return quick_performance(score[y], score[~y], sic_floor=sic_floor)
+
+    rows = []
+    for k in range(draws):
+        w = scores[:, k].astype(np.float64)
+        variance = float(w.var())
+        auc, sic = judged(w, sample.labels)
+        auc_evaluation, sic_evaluation = judged(evaluated_at[:, k], labels)
+        row = {
+            **{"auc_witness": auc, "sic_witness": sic},
+            **{"auc_evaluation": auc_evaluation, "sic_evaluation": sic_evaluation},
+            "auc_single": max(judged(single[:, b, k], few_labels)[0] for b in range(bandwidths)),
+            **{"variance": variance, "C": N * zeta / variance},
+        }
+        noise = rng.standard_normal(N)
+        for point in points:
+            auc, sic = judged(w + np.sqrt(point.noise(v, variance)) * noise, sample.labels)
+            row |= {f"auc_{point.name}": auc, f"sic_{point.name}": sic}
+        rows.append(row)
+    return rows
+
+
+def _fewer(x: Array, labels: BoolArray, *, most: int) -> tuple[Array, BoolArray]:
+    """Return at most ``most`` events of each class: enough for an AUC."""
+    keep = np.concatenate([np.flatnonzero(labels == label)[:most] for label in (False, True)])
+    return x[keep], labels[keep]
+
+
+def reference_means(
+    features: FourierFeatures, pool: npt.ArrayLike, rng: np.random.Generator, *, n: int, draws: int
+) -> Array:
+    """Return mean features of ``draws`` references of n events, of shape (draws, D).
+
+    Each is the pool's mean plus a Gaussian of covariance Cov (1/n - 1/P): its own spread
+    about the population is Cov/n. A pool of n events gives its mean again and again.
+    """
+    events = checks.points(pool, "pool")
+    P = len(events)
+    size = checks.integer(n, "n", maximum=P)
+    weights = rng.standard_normal((P, draws), dtype=np.float32)
+    weights -= weights.mean(axis=0, dtype=np.float64).astype(np.float32)
+    weights *= np.float32(math.sqrt(P / size - 1))
+    return weighted_means(features, events, 1 + weights)
+
+
+# --- the studies -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Surrogate samples in copula coordinates, and the pool that references come from."""
+
+    sample: Coordinates
+    pool: Array
+    d_med: float
+
+
+def draw_surrogate(
+    surrogate: Surrogate,
+    streams: Callable[[str], np.random.Generator],
+    *,
+    sizes: Mapping[str, int],
+    pool: int,
+    copula: Scores,
+) -> Drawn:
+    """Return surrogate samples of given sizes.
+
+    Parameters
+    ----------
+    streams
+        The generator of each sample, by its name.
+    sizes
+        Events of mixed_background, mixed_signal, reference, evaluation_background and
+        evaluation_signal.
+    pool
+        Background events of the pool, the reference included.
+    copula
+        The form of the coordinates, see :mod:`localizer.copula`.
+    """
+
+    def events(name: str, kind: str, n: int) -> Array:
+        return surrogate.sample(streams(name), n, kind)[:, 1:]
+
+    background = events("reference", "qcd", max(pool, sizes["reference"]))
+    cdf = BackgroundCDF.of(background[: sizes["reference"]])
+    mixed = np.concatenate(
+        [
+            events("mixed background", "qcd", sizes["mixed_background"]),
+            events("mixed signal", "signal", sizes["mixed_signal"]),
+        ]
+    )
+    everything = cdf.transform(background, scores=copula)
+    reference = everything[: sizes["reference"]]
+    evaluation = {
+        "evaluation_background": ("qcd", sizes["evaluation_background"]),
+        "evaluation_signal": ("signal", sizes["evaluation_signal"]),
+    }
+    sample = Coordinates(
+        mixed=cdf.transform(mixed, scores=copula),
+        labels=np.arange(len(mixed)) >= sizes["mixed_background"],
+        reference=reference,
+        **{
+            name: cdf.transform(events(name, kind, n), scores=copula)
+            for name, (kind, n) in evaluation.items()
+        },
+    )
+    distance = median_distance(reference, streams("d_med"), pairs=200_000)
+    return Drawn(sample, everything[: max(pool, sizes["reference"])], distance.value)
+
+
+def rank_summary(
+    draws: pd.DataFrame, seeds: pd.DataFrame, published: Mapping[str, float]
+) -> pd.DataFrame:
+    """Return mean, spread and quantiles of each quantity, and where the published one lies.
+
+    Parameters
+    ----------
+    draws
+        One row for each draw of surrogate samples and features.
+    seeds
+        One row for each draw of features on the sample at hand.
+    published
+        The published values, by column of both.
+    """
+    rows = []
+    for name, value in published.items():
+        column = draws[name].to_numpy()
+        low, middle, high = np.quantile(column, [0.16, 0.5, 0.84])
+        rows.append(
+            {
+                **{"quantity": name, "published": value, "draws": column.size},
+                **{"mean": column.mean(), "spread": column.std(ddof=1)},
+                **{"quantile_16": low, "median": middle, "quantile_84": high},
+                "share_below_published": float(np.mean(column < value)),
+                "draws_of_features_here": len(seeds),
+                "mean_here": seeds[name].mean(),
+                "spread_here": seeds[name].std(ddof=1),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def disjoint_references(
+    features: FourierFeatures,
+    sample: Coordinates,
+    pool: npt.ArrayLike,
+    rng: np.random.Generator,
+    *,
+    parts: int,
+    draws: int,
+    sic_floor: int,
+) -> pd.DataFrame:
+    """Return AUC, SIC and C for disjoint references of equal size, and for Gaussian ones.
+
+    The mean of one of K parts of a pool of P events differs from the pool's mean by a
+    Gaussian of covariance Cov (K/P - 1/P): what the parts do is compared with ``draws``
+    such Gaussians about the same pool.
+    """
+    events = checks.points(pool, "pool")
+    K = checks.integer(parts, "parts", minimum=2)
+    size = len(events) // K
+    used = events[: size * K]
+    # every K-th event, so that an order in the file makes no difference between the parts
+    member = np.arange(len(used)) % K
+    means = weighted_means(features, used, K * (member[:, None] == np.arange(K)))
+    gaussian = reference_means(features, used, rng, n=size, draws=draws)
+    mean = plain_mean(features, sample.mixed)
+    chosen = rng.choice(len(sample.mixed), size=min(3000, len(sample.mixed)), replace=False)
+    zeta, _ = pair_variance(features, sample.mixed[chosen], means.mean(axis=0))
+    rows = []
+    for name, some in (("part", means), ("gaussian", gaussian)):
+        scores = projections(features, sample.mixed, mean - some)
+        for number, score in enumerate(scores.T.astype(np.float64)):
+            auc, sic = quick_performance(
+                score[sample.labels], score[~sample.labels], sic_floor=sic_floor
+            )
+            variance = float(score.var())
+            rows.append(
+                {
+                    **{"kind": name, "number": number, "reference_events": size},
+                    **{"auc": auc, "sic": sic},
+                    **{"variance": variance, "C": len(sample.mixed) * zeta / variance},
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def reference_table(
+    rows: pd.DataFrame, closed: tuple[float, float], *, source: str
+) -> pd.DataFrame:
+    """Return mean and spread over references: disjoint parts, Gaussians, and in closed form.
+
+    Parameters
+    ----------
+    rows
+        Of :func:`disjoint_references`, with a column ``source``.
+    closed
+        Mean and standard deviation of Var(w) from :func:`predicted_variance`.
+    source
+        The source that ``closed`` belongs to.
+    """
+    found = []
+    for (where, kind), part in rows.groupby(["source", "kind"], sort=False):
+        row: dict[str, object] = {
+            **{"source": where, "references": kind, "count": len(part)},
+            "events": int(part["reference_events"].iloc[0]),
+        }
+        for name in ("auc", "sic", "variance", "C"):
+            row[name] = float(part[name].mean())
+            row[f"{name}_spread"] = float(part[name].std(ddof=1))
+        found.append(row)
+        if where == source and kind == "gaussian":
+            events = row["events"]
+            exact = {"source": where, "references": "closed form", "events": events}
+            found.append({**exact, "variance": closed[0], "variance_spread": closed[1]})
+    return pd.DataFrame(found)
+
+
+def predicted_variance(
+    z: npt.ArrayLike, shift: npt.ArrayLike, *, tau: float
+) -> tuple[float, float]:
+    """Return mean and standard deviation of Var_i(w_i) over references, in closed form.
+
+    With u the pool's direction and S the covariance of the features, taken to be the same in
+    the mixed sample and in the background, a reference whose mean differs from the pool's by a
+    Gaussian d of covariance tau S has Var(w) = (u-d)^T S (u-d):
+
+        mean u^T S u + tau tr S^2,    variance 4 tau u^T S^3 u + 2 tau^2 tr S^4.
+
+    Parameters
+    ----------
+    z
+        The features of the mixed sample, centred on some reference.
+    shift
+        The pool's mean in the same centred features.
+    tau
+        1/n - 1/P.
+    """
+    table = checks.points(z, "z", minimum=3)
+    u = table.mean(axis=0)
+    S = table.T @ table / len(table) - np.outer(u, u)
+    u = u - checks.vector(shift, "shift", size=u.size)
+    Su, SS = S @ u, S @ S
+    mean = u @ Su + tau * np.trace(SS)
+    variance = 4 * tau * (Su @ S @ Su) + 2 * tau**2 * np.sum(SS * SS)
+    return float(mean), float(np.sqrt(variance))
+
+
+def evaluated(features: FourierFeatures, sample: Coordinates, x: npt.ArrayLike) -> Array:
+    """Return the direct witness of the sample at any points, eq. rff-witness."""
+    direction = plain_mean(features, sample.mixed) - plain_mean(features, sample.reference)
+    return projections(features, x, direction[None])[:, 0].astype(np.float64)
+
+
+def variant(
+    features: FourierFeatures, sample: Coordinates, rng: np.random.Generator, *, sic_floor: int
+) -> tuple[dict[str, float], Array]:
+    """Return AUC, SIC and C of one way to make the witness, and the witness itself."""
+    (row,) = rows_of_draws(
+        *(features, sample, plain_mean(features, sample.reference)[None], rng),
+        points=(),
+        sic_floor=sic_floor,
+        bandwidths=1,
+    )
+    del row["auc_single"]
+    return row, evaluated(features, sample, sample.mixed)

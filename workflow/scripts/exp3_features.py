@@ -1,0 +1,58 @@
+"""The bank of features, the direct witness, and the features that the batches see."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from localizer import experiment3, metrics, scaling
+from localizer.features import centred_moments, fourier_features
+from localizer.randomness import stream
+from stage import Stage, files
+
+with Stage(snakemake) as stage:
+    p = snakemake.params
+    edition = json.loads(Path(snakemake.input.edition).read_text())["name"]
+    d_med = json.loads(Path(snakemake.input.scale).read_text())["value"]
+    arrays = files.read_npz(snakemake.input.coordinates)
+    sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
+    bank = experiment3.kernel_bank(d_med, p.bandwidths)
+    rng = stream(p.seed, "experiment3", "features", 0)
+    features = fourier_features(
+        bank, 4, rng, n_per_bandwidth=p.features_per_bandwidth, form=p.rff_form
+    )
+    witness = experiment3.DirectWitness.of(features, sample)
+    targets = witness.targets(sample.mixed)
+    x, labels = sample.evaluation
+    table = experiment3.witness_table(
+        targets, sample.labels, witness(x), labels, sic_floor=p.sic_floor
+    )
+    stage.say("moments and eigenvectors of the centred features")
+    moments = centred_moments(sample.mixed, features, witness.mean_background)
+    compression, choice = experiment3.choose_rank(moments, m=p.m, R=p.R, tolerance=p.rank_error)
+    stage.say(f"rank {choice.rank} costs {choice.error:.2g} of the resampling noise")
+    z = features.transform(sample.mixed, centre=witness.mean_background, basis=compression.basis)
+    of_pairs = scaling.moments_of_features(z, replacement=p.replacement)
+    limit = experiment3.limit_of_batches(z, replacement=p.replacement)
+    numbers = {
+        "edition": edition,
+        "d_med": d_med,
+        "dimension": features.D,
+        "reference_events": len(sample.reference),
+        "moments": asdict(of_pairs),
+        "C": of_pairs.C,
+        "rho_limit": metrics.correlation(limit, targets[p.target]),
+        "compression": asdict(choice),
+    }
+    files.write_npz({"z": z}, snakemake.output.compressed)
+    files.write_npz({**targets, "labels": sample.labels}, snakemake.output.targets)
+    files.write_npz(
+        {
+            "frequencies": features.frequencies,
+            "offsets": features.offsets,
+            "mean_background": witness.mean_background,
+            "basis": compression.basis,
+        },
+        snakemake.output.features,
+    )
+    files.write_json(numbers, snakemake.output.numbers)
+    files.write_csv(experiment3.with_edition(table, edition), snakemake.output.table)

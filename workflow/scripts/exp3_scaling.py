@@ -1,0 +1,46 @@
+"""The scaling law over the grid of m and R: points, predicted curves and fits."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from localizer import convergence, experiment3, scaling
+from localizer.randomness import stream
+from stage import Stage, files
+
+with Stage(snakemake):
+    p = snakemake.params
+    numbers = json.loads(Path(snakemake.input.numbers).read_text())
+    edition = numbers["edition"]
+    moments = scaling.PairMoments(**numbers["moments"])
+    sweep = pd.concat([pd.read_csv(path) for path in snakemake.input.sweeps], ignore_index=True)
+    pair = sweep[sweep["estimator"] == "pair"]
+    z = files.read_npz(snakemake.input.compressed)["z"]
+    covariance = scaling.log_q_covariance(z, m=pair["m"].tolist(), R=pair["R"].tolist())
+    error = np.sqrt(np.diag(covariance))
+    sweep["log_q_error"] = convergence.log_q_errors(sweep, error, moments.N)
+    found = [
+        fit
+        for estimator in ("pair", "marginal")
+        for fit in convergence.fits(
+            sweep, covariance, estimator=estimator, fit_minimum=p.fit_minimum, N=moments.N
+        )
+    ]
+    rng = stream(p.seed, "experiment3", "fit")
+    repeated = convergence.fit_realizations(
+        rng, sweep, covariance, fit_minimum=p.fit_minimum, draws=p.fit_draws
+    )
+    fits = convergence.fit_table(found, moments.C)
+    curves = convergence.law_curves(moments, sweep, rho_limit=numbers["rho_limit"])
+    by_m = sweep[sweep["R"] == p.m_scan_R]
+    by_number = sweep[sweep["m"] == p.r_scan_m]
+    files.write_csv(experiment3.with_edition(sweep, edition), snakemake.output.sweep)
+    files.write_csv(experiment3.with_edition(by_m, edition), snakemake.output.by_m)
+    files.write_csv(experiment3.with_edition(by_number, edition), snakemake.output.by_R)
+    files.write_csv(experiment3.with_edition(curves, edition), snakemake.output.curves)
+    files.write_csv(experiment3.with_edition(fits, edition), snakemake.output.fits)
+    files.write_csv(repeated, snakemake.output.repeated)
+    for rows, path in ((by_m, snakemake.output.table_m), (by_number, snakemake.output.table_R)):
+        table = convergence.convergence_table(rows)
+        files.write_csv(experiment3.with_edition(table, edition), path)

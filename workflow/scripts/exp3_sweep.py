@@ -1,0 +1,43 @@
+"""The scores at every checkpoint of one batch size, beside what the laws predict."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+from localizer import batches, convergence, experiment3, scaling, sweeps
+from localizer.randomness import stream
+from stage import Stage, files
+
+with Stage(snakemake) as stage:
+    p = snakemake.params
+    numbers = json.loads(Path(snakemake.input.numbers).read_text())
+    saved = files.read_npz(snakemake.input.targets)
+    target, labels = saved[p.target], saved["labels"]
+    v = convergence.pair_spreads(files.read_npz(snakemake.input.compressed)["z"])
+    moments = scaling.PairMoments(**numbers["moments"])
+    pieces = {}
+    for path in snakemake.input.parts:
+        pieces |= sweeps.pieces_from_arrays(files.read_npz(path))
+    direct = experiment3.performance(target, labels, sic_floor=p.sic_floor)
+    rows = []
+    for R, sums in stage.track(sweeps.checkpoints(pieces, p.R).items()):
+        found = convergence.score_rows(
+            sums,
+            target=target,
+            labels=labels,
+            moments=moments,
+            rho_limit=numbers["rho_limit"],
+            sic_floor=p.sic_floor,
+        )
+        for row in found:
+            point = experiment3.Point(row["estimator"], p.m, R)
+            rng = stream(p.seed, "experiment3", "expected", row["estimator"], p.m, R)
+            expected = convergence.expected_performance(
+                rng, target, v, labels, point, sic_floor=p.sic_floor, draws=8
+            )
+            witness = {"auc_witness": direct["auc"], "sic_witness": direct["sic"]}
+            rows.append({**row, **expected, **witness})
+    files.write_csv(pd.DataFrame(rows), snakemake.output.table)
+    last = batches.scores(sums)
+    scores = {estimator: getattr(last, estimator) for estimator in convergence.ESTIMATORS}
+    files.write_npz(scores, snakemake.output.scores)
