@@ -5,6 +5,7 @@ min_version("9.0")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/kernels.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiment1.smk"
 include: "workflow/rules/experiment2.smk"

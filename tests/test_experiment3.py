@@ -674,7 +674,7 @@ def test_findings_of_the_sweep(swept):
     [
         (("m_scan", "group_size"), [10], "experiment3.m_scan.group_size has 1 entries"),
         (("r_scan", "group_size"), 1000, "experiment3.r_scan.group_size is 1000; it must be 2000"),
-        (("m_scan", "R"), 999_999, "experiment3.m_scan.group_size holds 50000; it must divide"),
+        (("m_scan", "R"), 999_999, "experiment3.m_scan.group_size holds 20000; it must divide"),
         (("fit_minimum",), 1e15, "experiment3.fit_minimum is 1e+15; it must leave at least 3"),
         (("features_per_bandwidth",), 511, "experiment3.features_per_bandwidth is 511; it must be"),
         (("sic_floors",), [5, 1], "experiment3.sic_floors is [5, 1]; it must be in increasing"),

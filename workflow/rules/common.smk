@@ -67,6 +67,25 @@ def jobs_of(total, size):
     }
 
 
+def jobs_to(checkpoints, group, most):
+    """Cut a run of batches into jobs of whole groups and at most ``most`` batches.
+
+    A job is named after its first batch and holds pieces, of which one ends at every
+    checkpoint: its first batch, and where its pieces end.
+    """
+    most = max(group, most // group * group)
+    ends, start = [], 0
+    for stop in checkpoints:
+        ends += [*range(start + most, stop, most), stop]
+        start = stop
+    jobs = [[0]]
+    for end in ends:
+        if end - jobs[-1][0] > most:
+            jobs.append([jobs[-1][-1]])
+        jobs[-1].append(end)
+    return {f"{job[0]:08}": job for job in jobs}
+
+
 def listed(value):
     """A single number as a list of one."""
     return value if isinstance(value, list) else [value]
@@ -116,16 +135,9 @@ def reported():
     return items
 
 
-rule compile_kernels:
-    input:
-        code=code("compile_kernels.py"),
-        module="workflow/localizer/{module}.py",
-        imported=lambda wildcards: code(f"../localizer/{wildcards.module}.py"),
-    output:
-        result("kernels/{module}.txt"),
-    log:
-        result("logs/compile_kernels/{module}.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/compile_kernels.py"
+def say_how_it_went():
+    """Put the run on record, also one of a single target or one that failed."""
+    provenance.refresh(config, Path(RESULTS))
+    tally = Path(result("scoreboard.txt"))
+    if tally.exists():
+        print(tally.read_text(), file=sys.stderr)

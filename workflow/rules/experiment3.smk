@@ -46,27 +46,14 @@ WITNESS = {
 }
 
 
-def sweep_jobs(m):
-    """Cut a run of batches into jobs; each is named after its first batch.
-
-    A job holds pieces, of which one ends at every checkpoint: its first batch, and where its
-    pieces end. No job is larger than the configuration allows.
-    """
-    size = SWEEPS[m]["group_size"]
-    most = max(size, EXPERIMENT3["occurrences_per_job"] // (m * size) * size)
-    ends, start = [], 0
-    for stop in SWEEPS[m]["R"]:
-        ends += [*range(start + most, stop, most), stop]
-        start = stop
-    jobs = [[0]]
-    for end in ends:
-        if end - jobs[-1][0] > most:
-            jobs.append([jobs[-1][-1]])
-        jobs[-1].append(end)
-    return {f"{job[0]:08}": job for job in jobs}
-
-
-SWEEP_JOBS = {m: sweep_jobs(m) for m in SWEEPS}
+SWEEP_JOBS = {
+    m: jobs_to(
+        sweep["R"],
+        group=sweep["group_size"],
+        most=EXPERIMENT3["occurrences_per_job"] // m,
+    )
+    for m, sweep in SWEEPS.items()
+}
 
 
 # --- the direct witness ------------------------------------------------------------

@@ -65,14 +65,6 @@ rule report:
         "../scripts/report.py"
 
 
-def say_how_it_went():
-    """Put the run on record, also one of a single target or one that failed."""
-    provenance.refresh(config, Path(RESULTS))
-    tally = Path(result("scoreboard.txt"))
-    if tally.exists():
-        print(tally.read_text(), file=sys.stderr)
-
-
 onsuccess:
     say_how_it_went()
 
