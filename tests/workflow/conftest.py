@@ -20,7 +20,7 @@ class Project:
 
     root: Path
 
-    def snakemake(self, *words, check=True, cores=2, timeout=500, **environment):
+    def snakemake(self, *words, check=True, cores=2, timeout=1200, **environment):
         """Run the real Snakemake here and return the finished process, its output as text.
 
         ``environment`` sets variables; an empty one is removed.

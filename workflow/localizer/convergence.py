@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,10 +68,26 @@ def score_rows(
             "q_predicted": predicted,
             # eq. mmd-localization: the slope is 2/m for all three estimators
             "slope_over_2_m": slope * sums.m / 2,
-            "slope_error": math.sqrt(predicted / sums.N + 2 / sums.batches),
+            "slope_error": slope_error(moments, estimator, m=sums.m, R=sums.batches),
         }
         rows.append(row)
     return rows
+
+
+def slope_error(moments: PairMoments, estimator: str, *, m: int, R: int) -> float:
+    """Return the relative standard error of the slope of a score against the witness.
+
+    The slope of raw is a mean over batches of T A, where A is the sum over the batch of the
+    centred witness. T is (2/m) A and a degenerate part, quadratic in the sum of the features:
+    for Gaussian sums the mean square of that part times A is q_raw / N with a factor
+    1 + 4 aligned / pair, because both follow the leading eigenvectors. In the slope of pair
+    the noise of the companions' mean along the witness is left.
+    """
+    if estimator == "raw":
+        shared = 1 + 4 * moments.aligned / moments.pair
+        return math.sqrt(moments.q("raw", m=m, R=R) / moments.N * shared + 2 / R)
+    own = moments.pair / (m - 1)
+    return math.sqrt((moments.aligned + own) / (R * m * moments.witness))
 
 
 def pair_spreads(z: npt.ArrayLike) -> Array:
@@ -88,34 +103,69 @@ def _chunks(table: npt.NDArray[Any]) -> Iterator[Array]:
     return (table[i : i + 4096].astype(np.float64) for i in range(0, len(table), 4096))
 
 
-def expected_performance(
-    rng: np.random.Generator,
-    target: Array,
-    v: Array,
-    labels: BoolArray,
-    point: Point,
-    *,
-    sic_floor: int,
-    draws: int,
-) -> dict[str, float]:
-    """Return mean and spread of AUC and SIC that a batch run should have, with no fit.
+class Expectation:
+    """AUC and SIC that batch runs of a sample should have, with no fit.
 
-    The score is the target plus independent Gaussian noise with the predicted variance of
-    each event.
+    The score of a run is the target plus noise. That of raw is independent for each event.
+    In the pair and marginal scores two events share the part m/N of their batches, and with it
+    the noise of the companions' mean: a field z_i.d with d of covariance Cov / (R (m-1)),
+    the same d for all events, takes that part of each event's variance.
+
+    Parameters
+    ----------
+    z
+        The features of the sample.
+    target
+        The direct witness.
+    labels
+        Which events are signal.
+    rng
+        The source of the noise.
+    draws
+        How many times the noise is drawn.
     """
-    sigma = np.sqrt(point.noise(v, float(target.var())))
-    found = [
-        performance(target + sigma * rng.standard_normal(target.size), labels, sic_floor=sic_floor)
-        for _ in range(checks.integer(draws, "draws", minimum=2))
-    ]
-    return {
-        name: float(statistic([one[key] for one in found]))
-        for key in ("auc", "sic")
-        for name, statistic in (
-            (f"{key}_predicted", np.mean),
-            (f"{key}_predicted_spread", partial(np.std, ddof=1)),
-        )
-    }
+
+    def __init__(
+        self,
+        z: npt.ArrayLike,
+        target: Array,
+        labels: BoolArray,
+        rng: np.random.Generator,
+        *,
+        draws: int,
+    ) -> None:
+        table = np.asarray(z)
+        count = checks.integer(draws, "draws", minimum=2)
+        self.target, self.labels = target, labels
+        self.v = pair_spreads(table)
+        self.own = rng.standard_normal((count, len(table)))
+        weights = rng.standard_normal((count, len(table)), dtype=table.dtype)
+        weights -= weights.mean(axis=1, keepdims=True)
+        # of covariance Cov over the draws: the features' own scatter, weighted at random
+        directions = weights @ table / math.sqrt(len(table))
+        self.fields = (directions @ table.T).astype(np.float64)
+
+    def __call__(self, point: Point, *, sic_floor: int) -> dict[str, float]:
+        """Return mean and spread over the noise of AUC and maximum SIC."""
+        variance = point.noise(self.v, float(self.target.var()))
+        shared = 0.0 if point.estimator == "raw" else 1 / (point.R * (point.m - 1))
+        alone = np.sqrt(np.maximum(variance - shared * self.v, 0))
+        found = [
+            performance(
+                self.target + math.sqrt(shared) * field + alone * noise,
+                self.labels,
+                sic_floor=sic_floor,
+            )
+            for field, noise in zip(self.fields, self.own, strict=True)
+        ]
+        values = {name: [one[name] for one in found] for name in ("auc", "sic")}
+        return {
+            **{f"{name}_predicted": float(np.mean(some)) for name, some in values.items()},
+            **{
+                f"{name}_predicted_spread": float(np.std(some, ddof=1))
+                for name, some in values.items()
+            },
+        }
 
 
 # --- the scaling law ---------------------------------------------------------------------
@@ -263,25 +313,44 @@ def fit_table(found: Iterable[tuple[Mapping[str, str], PowerLaw]], C: float) -> 
 
 def fit_realizations(
     rng: np.random.Generator,
-    sweep: pd.DataFrame,
+    points: pd.DataFrame,
     covariance: npt.ArrayLike,
     *,
-    fit_minimum: float,
     draws: int,
 ) -> pd.DataFrame:
-    """Return alpha and the scatter of the plain fit in simulated repetitions of the sweep.
+    """Return alpha, C and the scatter of the plain fit in simulated repetitions of a sweep.
 
-    Each repetition puts Gaussian fluctuations with the covariance of log q about the
-    predicted law, and fits what the measured points were fitted with.
+    Each repetition puts Gaussian fluctuations about the predicted law and fits them as the
+    measured points were fitted.
+
+    Parameters
+    ----------
+    points
+        The fitted rows, with exposure and predicted q.
+    covariance
+        Of log q over these rows.
     """
-    part = sweep[(sweep["estimator"] == "pair") & (sweep["exposure"] >= fit_minimum)]
-    keep = (sweep[sweep["estimator"] == "pair"]["exposure"] >= fit_minimum).to_numpy()
-    V = np.asarray(covariance)[np.ix_(keep, keep)]
-    root = np.linalg.cholesky(V)
-    exposure = part["exposure"].to_numpy(float)
-    centre = np.log(part["q_predicted"].to_numpy())
+    root = np.linalg.cholesky(checks.points(covariance, "covariance", d=len(points)))
+    exposure = points["exposure"].to_numpy(float)
+    centre = np.log(points["q_predicted"].to_numpy())
     rows = []
-    for noise in rng.standard_normal((draws, len(part))):
+    for noise in rng.standard_normal((draws, len(points))):
         law = scaling.fit_power_law(exposure, np.exp(centre + root @ noise))
         rows.append({"alpha": law.alpha, "C": law.C, "scatter": law.scatter})
     return pd.DataFrame(rows)
+
+
+def finite_deviation(
+    points: pd.DataFrame, covariance: npt.ArrayLike, *, C: float
+) -> tuple[float, float]:
+    """Return how much of the predicted deviation from C/(R m^2) some points show, with error.
+
+    log(q R m^2 / C) is fitted in proportion to its prediction, with the covariance of the
+    points as weights: 1 if the deviation is the predicted one, 0 if there is none.
+    """
+    scale = C / points["exposure"].to_numpy(float)
+    seen = np.log(points["q"].to_numpy() / scale)
+    expected = np.log(points["q_predicted"].to_numpy() / scale)
+    weighted = np.linalg.solve(checks.points(covariance, "covariance", d=len(points)), expected)
+    information = float(expected @ weighted)
+    return float(seen @ weighted) / information, 1 / math.sqrt(information)

@@ -35,6 +35,11 @@ Single: TypeAlias = npt.NDArray[np.float32]
 
 # Rows of features that are worked on at a time: 1.3 MB, which stay in cache for the products.
 _ROWS = 128
+
+# Weights are drawn for so many references at a time, 120 MB for the paper's background.
+_COLUMNS = 50
+
+# Events from whose pairs with all others each event's spread of the pair kernel is estimated.
 _COMPANIONS = 64
 
 
@@ -252,11 +257,15 @@ def reference_means(
     """
     events = checks.points(pool, "pool")
     P = len(events)
-    size = checks.integer(n, "n", maximum=P)
-    weights = rng.standard_normal((P, draws), dtype=np.float32)
-    weights -= weights.mean(axis=0, dtype=np.float64).astype(np.float32)
-    weights *= np.float32(math.sqrt(P / size - 1))
-    return weighted_means(features, events, 1 + weights)
+    scale = np.float32(math.sqrt(P / checks.integer(n, "n", maximum=P) - 1))
+    means = []
+    for first in range(0, checks.integer(draws, "draws"), _COLUMNS):
+        weights = rng.standard_normal((P, min(_COLUMNS, draws - first)), dtype=np.float32)
+        weights -= weights.mean(axis=0, dtype=np.float64).astype(np.float32)
+        weights *= scale
+        weights += np.float32(1)
+        means.append(weighted_means(features, events, weights))
+    return np.concatenate(means)
 
 
 # --- the studies -------------------------------------------------------------------------

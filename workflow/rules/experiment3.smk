@@ -93,7 +93,8 @@ rule exp3_bandwidths:
         code=code("exp3_bandwidths.py"),
         compiled=compiled("exp3_bandwidths.py"),
     output:
-        table("exp3_bandwidths", "Experiment III", "Single bandwidths"),
+        rows=result("figures/supp_lhco_bandwidths.csv"),
+        table=table("exp3_bandwidths", "Experiment III", "Single bandwidths"),
     log:
         result("logs/exp3_bandwidths.log"),
     benchmark:
@@ -214,6 +215,7 @@ rule exp3_scaling:
         by_m=result("figures/fig07_vs_m.csv"),
         by_R=result("figures/fig08_highm.csv"),
         repeated=result("experiment3/repeated_fits.csv"),
+        numbers=result("experiment3/scaling.json"),
         fits=table("exp3_scaling", "Experiment III", "Fits of the scaling law"),
         table_m=table("exp3_by_m", "Experiment III", "Convergence with the batch size"),
         table_R=table("exp3_by_R", "Experiment III", "Convergence with the batches"),
@@ -265,7 +267,7 @@ rule exp3_surrogates:
         code=code("join_tables.py"),
         parts=expand(result("experiment3/scatter/{part}.csv"), part=SURROGATES),
     output:
-        result("experiment3/surrogates.csv"),
+        result("figures/supp_lhco_scatter.csv"),
     log:
         result("logs/exp3_surrogates.log"),
     conda:
@@ -487,7 +489,7 @@ use rule fig07 as supp_lhco_bandwidths with:
     input:
         code=code("draw_experiment3.py"),
         edition=LHCO["edition"],
-        scan=rules.exp3_bandwidths.output[0],
+        scan=rules.exp3_bandwidths.output.table,
         seeds=rules.exp3_seeds.output[0],
         published="resources/published.csv",
     output:
@@ -577,10 +579,11 @@ rule exp3_findings:
         counts=rules.lhco_samples.output.counts,
         witness=rules.exp3_features.output.table,
         numbers=rules.exp3_features.output.numbers,
-        bandwidths=rules.exp3_bandwidths.output[0],
+        bandwidths=rules.exp3_bandwidths.output.table,
         sweep=rules.exp3_scaling.output.sweep,
         fits=rules.exp3_scaling.output.fits,
         repeated=rules.exp3_scaling.output.repeated,
+        law=rules.exp3_scaling.output.numbers,
         surrogates=rules.exp3_surrogates.output[0],
         seeds=rules.exp3_seeds.output[0],
     output:

@@ -35,6 +35,7 @@ with Stage(snakemake):
             sweep,
             fits,
             tables["repeated"],
+            json.loads(Path(snakemake.input.law).read_text()),
             fit_minimum=p.fit_minimum,
             alpha_tolerance=p.alpha,
         ),

@@ -13,7 +13,13 @@ with Stage(snakemake) as stage:
     numbers = json.loads(Path(snakemake.input.numbers).read_text())
     saved = files.read_npz(snakemake.input.targets)
     target, labels = saved[p.target], saved["labels"]
-    v = convergence.pair_spreads(files.read_npz(snakemake.input.compressed)["z"])
+    expected = convergence.Expectation(
+        files.read_npz(snakemake.input.compressed)["z"],
+        target,
+        labels,
+        stream(p.seed, "experiment3", "expected", p.m),
+        draws=8,
+    )
     moments = scaling.PairMoments(**numbers["moments"])
     pieces = {}
     for path in snakemake.input.parts:
@@ -31,12 +37,8 @@ with Stage(snakemake) as stage:
         )
         for row in found:
             point = experiment3.Point(row["estimator"], p.m, R)
-            rng = stream(p.seed, "experiment3", "expected", row["estimator"], p.m, R)
-            expected = convergence.expected_performance(
-                rng, target, v, labels, point, sic_floor=p.sic_floor, draws=8
-            )
             witness = {"auc_witness": direct["auc"], "sic_witness": direct["sic"]}
-            rows.append({**row, **expected, **witness})
+            rows.append({**row, **expected(point, sic_floor=p.sic_floor), **witness})
     files.write_csv(pd.DataFrame(rows), snakemake.output.table)
     last = batches.scores(sums)
     scores = {estimator: getattr(last, estimator) for estimator in convergence.ESTIMATORS}

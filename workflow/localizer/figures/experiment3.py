@@ -37,7 +37,9 @@ _NOT_FULL = {
 def stamp(figure: Figure, edition: str) -> None:
     """Write the edition of the sample on a figure, unless it is the full one."""
     if edition != "full":
-        figure.suptitle(_NOT_FULL[edition], fontsize=6.5, color=style.VERMILION)
+        wide = figure.get_figwidth() > style.COLUMN
+        text = _NOT_FULL[edition] if wide else _NOT_FULL[edition].replace(": ", ":\n")
+        figure.suptitle(text, fontsize=6.5, color=style.VERMILION)
 
 
 def _estimators(
