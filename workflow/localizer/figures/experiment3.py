@@ -85,12 +85,12 @@ def highm(points: pd.DataFrame) -> Iterator[Figure]:
         for panel in (left, right):
             panel.set_xscale("log")
             panel.set_xlabel("batches $R$")
-        left.set_ylabel("correlation $\\rho$ with the direct witness")
+        left.set_ylabel("correlation $\\rho$ with the witness")
         right.set_ylabel("maximum SIC")
         left.set_title(f"$m={points['m'].iloc[0]}$")
         right.set_title("lines: predicted from the witness, no fit")
         left.legend(loc="lower right")
-        right.legend(loc="lower right")
+        right.legend(loc="center right", bbox_to_anchor=(1, 0.58))
         yield figure
 
 
