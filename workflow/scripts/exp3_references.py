@@ -50,7 +50,7 @@ with Stage(snakemake) as stage:
             draws=p.gaussians,
             sic_floor=p.sic_floor,
         )
-        tables.append(found.assign(source=source if source == "surrogate" else edition))
+        tables.append(found.assign(source=source))
     rows = pd.concat(tables, ignore_index=True)
 
     size = len(pool) // p.parts
@@ -58,5 +58,5 @@ with Stage(snakemake) as stage:
     z = files.read_npz(snakemake.input.compressed)["z"]
     closed = realizations.predicted_variance(z, shift, tau=1 / size - 1 / (size * p.parts))
     files.write_csv(experiment3.with_edition(rows, edition), snakemake.output.rows)
-    table = realizations.reference_table(rows, closed, source=edition)
+    table = realizations.reference_table(rows, closed, source="sample")
     files.write_csv(experiment3.with_edition(table, edition), snakemake.output.table)
