@@ -267,8 +267,8 @@ def of_efficiency(
             value, error, exact = value / 2 + 1, error / 2, exact / 2 + 1
         # the exact exponent decides, so that the verdict does not hang on the noise of a run
         note = (
-            f"exact exponent over m = {sizes[0]} to {sizes[-1]}, fitted {value:.3f} +- {error:.3f}, "
-            f"claimed {claimed:g}; about means within {about:g}"
+            f"exact exponent over m = {sizes[0]} to {sizes[-1]}, fitted {value:.3f} +- "
+            f"{error:.3f}, claimed {claimed:g}; about means within {about:g}"
         )
         return statement(name, abs(exact - claimed) < about, value=exact, note=note)
 
