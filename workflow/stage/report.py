@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +30,17 @@ def render(
         The run's name.
     items
         What to show: ``file``, ``caption`` (a path), ``category``, ``title``, ``rule`` and
-        ``script`` of each, those of one category one after the other.
+        ``script`` of each.
     provenance
         The content of provenance.json.
     """
+    # what a reader asks first stands first; the other chapters in the order of the rules
+    titles = dict.fromkeys(["Scoreboard", *(item["category"] for item in items)])
+    by_title = {title: [item for item in items if item["category"] == title] for title in titles}
     chapters = [
-        {"title": category, "items": [_shown(item) for item in group]}
-        for category, group in groupby(items, key=lambda item: item["category"])
+        {"title": title, "items": [_shown(item) for item in chosen]}
+        for title, chosen in by_title.items()
+        if chosen
     ]
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.from_string(template).render(
