@@ -148,7 +148,7 @@ def recovery_ensemble(correlations: pd.DataFrame, targets: pd.DataFrame) -> Iter
 @contextmanager
 def context(context: pd.DataFrame) -> Iterator[Figure]:
     """Draw the contextual posterior beside the LOO witness and the oracle, in AUC and nats."""
-    with style.canvas(2) as (figure, (left, right)):
+    with style.canvas(2, height=3.1) as (figure, (left, right)):
         for column, series, label in (
             ("auc_lr", "likelihood ratio", "oracle: $\\mu$ known"),
             ("auc_context", "posterior", "contextual posterior"),
@@ -157,7 +157,6 @@ def context(context: pd.DataFrame) -> Iterator[Figure]:
             style.trend(left, context, "N", column, series=series, label=label)
         left.axhline(0.5, color=style.GREY, linewidth=0.7)
         left.set_ylabel("mean AUC")
-        left.legend(loc="lower right")
         right.axhline(
             context["information_oracle_exact"].iloc[0],
             color=style.BLACK,
@@ -170,10 +169,11 @@ def context(context: pd.DataFrame) -> Iterator[Figure]:
             ("information_gap", "independent", "gap: $I(Z;\\mu|X_i,X_{-i})$"),
         ):
             style.trend(right, context, "N", column, series=series, label=label)
-        right.set_ylabel("information about an event's class [nat]")
-        right.legend(loc="center right")
+        right.set_ylabel("information on the class [nat]")
         right.set_ylim(0, None)
         for panel in (left, right):
             style.decades(panel, "x", context["N"])
             panel.set_xlabel("events $N$")
+            # below the axes, where it hides nothing
+            panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
         yield figure
