@@ -11,6 +11,7 @@ include: "workflow/rules/experiment1.smk"
 include: "workflow/rules/experiment2.smk"
 include: "workflow/rules/experiment3.smk"
 include: "workflow/rules/paper.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:

@@ -1,4 +1,4 @@
-# What a reader sees: the scoreboard, provenance and the report.
+# What is held against the paper, and the papers made of it.
 
 
 rule scoreboard:
@@ -23,51 +23,3 @@ rule scoreboard:
         not_comparable=OTHER_STATISTICS,
     script:
         "../scripts/scoreboard.py"
-
-
-REPORTED = reported()
-
-
-rule provenance:
-    input:
-        code=code("provenance.py"),
-        results=[item["file"] for item in REPORTED],
-    output:
-        result("provenance.json"),
-    log:
-        result("logs/provenance.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        config=config,
-        records=result("logs"),
-    script:
-        "../scripts/provenance.py"
-
-
-rule report:
-    input:
-        code=code("report.py"),
-        template="workflow/report/report.html.j2",
-        provenance=result("provenance.json"),
-        files=[item["file"] for item in REPORTED],
-        captions=sorted({item["caption"] for item in REPORTED}),
-    output:
-        result("report.html"),
-    log:
-        result("logs/report.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        run=config["run"],
-        content=REPORTED,
-    script:
-        "../scripts/report.py"
-
-
-onsuccess:
-    say_how_it_went()
-
-
-onerror:
-    provenance.refresh(config, Path(RESULTS))
