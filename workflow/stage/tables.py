@@ -1,0 +1,325 @@
+"""A user's own tables: read by their ending, checked, and cut to the features they share.
+
+Nothing is unpickled: files that would need it are refused. Every mistake is told in one
+sentence that names the file and the column.
+"""
+
+from __future__ import annotations
+
+import difflib
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow
+
+#: with fewer events than this, neither a score nor its p-value says anything
+FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be scored: a sample and a reference in the same features.
+
+    Attributes
+    ----------
+    features
+        The names of the columns.
+    sample, reference
+        Events by features.
+    label
+        For each event of the sample whether it is of the kind sought, where that is known.
+    names
+        The events' own names, or their row numbers.
+    left_out
+        Columns that both tables have and that were not used, with the reason.
+    """
+
+    features: tuple[str, ...]
+    sample: npt.NDArray[np.float64]
+    reference: npt.NDArray[np.float64]
+    label: npt.NDArray[np.bool_] | None
+    names: pd.Series
+    left_out: Mapping[str, str]
+
+
+def read(place: str) -> pd.DataFrame:
+    """Return the table at ``place``: a path, or ``path::key`` for one array of several."""
+    path, _, key = place.partition("::")
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"{path} does not exist, or is not a file; give the path of a table")
+    try:
+        table = _read(file, key)
+    except _SaidError:
+        raise
+    # what a reader says of a broken file depends on its library; the sentence is ours
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, pyarrow.ArrowInvalid) as e:
+        reason = " ".join(str(e).split()).rstrip(".")
+        if "pickle" in reason:
+            reason = "it holds Python objects, which are never loaded"
+        raise ValueError(f"{path} cannot be read: {reason}") from None
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise ValueError(f"{path} has two columns named {twice[0]}; give each a name of its own")
+    return table
+
+
+def select(
+    sample: pd.DataFrame,
+    reference: pd.DataFrame,
+    *,
+    columns: Sequence[str] = (),
+    label: str = "",
+    event_id: str = "",
+    shared_events: str = "refuse",
+) -> Problem:
+    """Return the features that both tables have, checked.
+
+    Parameters
+    ----------
+    sample, reference
+        The tables.
+    columns
+        The features; none named, every column of numbers that both tables have.
+    label
+        The column of the sample that tells the events sought (1) from the others (0).
+    event_id
+        The column of the sample that names its events.
+    shared_events
+        ``refuse`` events that stand in both tables, or ``allow`` them.
+    """
+    for name, key in ((label, "label"), (event_id, "id")):
+        if name:
+            _present(sample, [name], "the sample", f"score.{key}")
+    left_out: dict[str, str] = {}
+    if columns:
+        for table, which in ((sample, "the sample"), (reference, "the reference")):
+            _present(table, columns, which, "score.columns")
+        chosen = list(columns)
+        _refuse_first(chosen, lambda name: _useless(sample[name], reference[name]))
+    else:
+        chosen, left_out = _common(sample, reference, except_for={label, event_id} - {""})
+    arrays = []
+    for table, which in ((sample, "the sample"), (reference, "the reference")):
+        if len(table) < FEWEST:
+            raise ValueError(f"{which} holds {len(table)} events; at least {FEWEST} are needed")
+        values = table[chosen].to_numpy(dtype=np.float64)
+        _refuse_gaps(values, chosen, which)
+        arrays.append(values)
+    if shared_events == "refuse":
+        _refuse_shared(*arrays)
+    return Problem(
+        features=tuple(chosen),
+        sample=arrays[0],
+        reference=arrays[1],
+        label=_labels(sample[label], label) if label else None,
+        names=sample[event_id] if event_id else pd.Series(np.arange(len(sample)), name="row"),
+        left_out=left_out,
+    )
+
+
+class _SaidError(ValueError):
+    """A sentence of ours, complete as it is."""
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, low_memory=False)
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    return pd.read_parquet(path)
+
+
+def _npy(path: Path) -> pd.DataFrame:
+    return _frame(np.load(path, allow_pickle=False), str(path))
+
+
+def _npz(path: Path, key: str) -> pd.DataFrame:
+    with np.load(path, allow_pickle=False) as archive:
+        if key:
+            _known(key, archive.files, path)
+            return _frame(archive[key], f"{path}::{key}")
+        return _together({name: archive[name] for name in archive.files}, path)
+
+
+def _hdf5(path: Path, key: str) -> pd.DataFrame:
+    with h5py.File(path) as file:
+        if key:
+            _known(key, _paths(file), path)
+        place = file[key] if key else file
+        if not key and len(file) == 1:
+            place = next(iter(file.values()))
+        if isinstance(place, h5py.Dataset):
+            return _frame(place[()], f"{path}::{place.name}")
+        if "block0_values" in place:
+            return _pandas_frame(place)
+        return _together({name: item[()] for name, item in _datasets(place)}, path)
+
+
+_TABLES: dict[str, Callable[[Path], pd.DataFrame]] = {
+    **{".csv": _csv, ".csv.gz": _csv, ".parquet": _parquet, ".npy": _npy},
+}
+_ARCHIVES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
+    **{".npz": _npz, ".h5": _hdf5, ".hdf5": _hdf5},
+}
+
+
+def _read(path: Path, key: str) -> pd.DataFrame:
+    for ending, read_archive in _ARCHIVES.items():
+        if path.name.endswith(ending):
+            return read_archive(path, key)
+    if key:
+        raise _SaidError(f"{path} holds one table; leave ::{key} away")
+    for ending, read_table in _TABLES.items():
+        if path.name.endswith(ending):
+            return read_table(path)
+    raise _SaidError(f"{path} is of no known kind; known are {', '.join((*_TABLES, *_ARCHIVES))}")
+
+
+def _datasets(group: Any) -> list[tuple[str, Any]]:
+    return [(name, item) for name, item in group.items() if isinstance(item, h5py.Dataset)]
+
+
+def _paths(file: Any) -> list[str]:
+    found: list[str] = []
+    file.visit(found.append)
+    return found
+
+
+def _known(key: str, names: Iterable[str], path: Path) -> None:
+    known = [name.strip("/") for name in names]
+    if key.strip("/") not in known:
+        raise _SaidError(f"{path} has no {key}; {_nearest(key, known)}")
+
+
+def _pandas_frame(group: Any) -> pd.DataFrame:
+    """Return a frame that pandas wrote in its fixed format, read without its pickles."""
+    parts = []
+    for name in sorted(group):
+        if name.endswith("_values"):
+            labels = group[name.replace("_values", "_items")][()]
+            names = [one.decode() if isinstance(one, bytes) else str(one) for one in labels]
+            parts.append(pd.DataFrame(group[name][()], columns=names))
+    return pd.concat(parts, axis=1)
+
+
+def _together(arrays: Mapping[str, npt.NDArray[Any]], path: Path) -> pd.DataFrame:
+    """Return one array as a table, or several of one dimension as its columns."""
+    if len(arrays) == 1:
+        return _frame(next(iter(arrays.values())), str(path))
+    sizes = {array.shape for array in arrays.values()}
+    if len(sizes) == 1 and len(next(iter(sizes))) == 1:
+        return pd.DataFrame(dict(arrays))
+    raise _SaidError(
+        f"{path} holds several arrays ({', '.join(list(arrays)[:8])}); "
+        f"name one, as {path}::{next(iter(arrays), 'name')}"
+    )
+
+
+def _frame(array: npt.NDArray[Any], where: str) -> pd.DataFrame:
+    if array.dtype.names:
+        return pd.DataFrame({name: array[name] for name in array.dtype.names})
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise _SaidError(
+            f"{where} must be a table of events by features, its shape is {array.shape}"
+        )
+    return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])])
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known[:12])}"
+
+
+def _present(table: pd.DataFrame, names: Sequence[str], which: str, key: str) -> None:
+    known = [str(name) for name in table.columns]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{key}: {which} has no column {name}; {_nearest(name, known)}")
+
+
+def _common(
+    sample: pd.DataFrame, reference: pd.DataFrame, *, except_for: set[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the columns of numbers that both tables have, and why others are left out."""
+    only = sorted(
+        (set(map(str, sample.columns)) ^ set(map(str, reference.columns))) - except_for,
+    )
+    if only:
+        where = "sample" if only[0] in sample.columns else "reference"
+        raise ValueError(
+            f"the two tables have different columns: {', '.join(only[:6])} "
+            f"({only[0]} only in the {where}); name the features to use in score.columns"
+        )
+    candidates = [name for name in sample.columns if name not in except_for]
+    reasons = {name: _useless(sample[name], reference[name]) for name in candidates}
+    left_out = {name: reason for name, reason in reasons.items() if reason}
+    chosen = [name for name in candidates if name not in left_out]
+    if not chosen:
+        raise ValueError(
+            "the two tables share no column of numbers that varies; "
+            "name the features to use in score.columns"
+        )
+    return chosen, left_out
+
+
+def _useless(sample: pd.Series, reference: pd.Series) -> str:
+    """Say why a column cannot be a feature, or nothing."""
+    for series in (sample, reference):
+        if not (pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series)):
+            kept = series.dropna()
+            example = f", as {kept.iloc[0]!r}" if len(kept) else ""
+            return f"it holds text{example}; turn it into numbers, one column for each category"
+    values = pd.concat([sample, reference]).dropna()
+    if len(values) and values.min() == values.max():
+        return f"it is constant, {values.iloc[0]} everywhere"
+    return ""
+
+
+def _refuse_first(names: Sequence[str], reason_of: Callable[[str], str]) -> None:
+    for name in names:
+        reason = reason_of(name)
+        if reason:
+            raise ValueError(f"score.columns: {name} cannot be used: {reason}")
+
+
+def _refuse_gaps(values: npt.NDArray[np.float64], names: Sequence[str], which: str) -> None:
+    bad = np.count_nonzero(~np.isfinite(values), axis=0)
+    if bad.any():
+        counted = ", ".join(f"{name} {n}" for name, n in zip(names, bad, strict=True) if n)
+        raise ValueError(
+            f"{which} has missing or infinite values ({counted} of {len(values)}); "
+            "remove these events or fill the values first"
+        )
+
+
+def _refuse_shared(sample: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]) -> None:
+    # the bytes of a row as one value, so that a sort finds equal rows; + 0.0 makes -0.0 0.0
+    kind = np.dtype((np.void, sample.dtype.itemsize * sample.shape[1]))
+    rows = [np.ascontiguousarray(array + 0.0).view(kind).ravel() for array in (sample, reference)]
+    shared = int(np.isin(rows[0], rows[1]).sum())
+    if shared:
+        raise ValueError(
+            f"{shared} events of the sample stand in the reference too, which would hide a "
+            "departure; remove them there, or set score.shared_events to allow if equal rows "
+            "are different events"
+        )
+
+
+def _labels(values: pd.Series, name: str) -> npt.NDArray[np.bool_]:
+    found = list(pd.unique(values))
+    if set(found) != {0, 1}:
+        shown = ", ".join(repr(value) for value in found[:5])
+        raise ValueError(
+            f"score.label: column {name} must hold 0 and 1, both of them, it holds {shown}"
+        )
+    return np.asarray(values, dtype=np.bool_)
