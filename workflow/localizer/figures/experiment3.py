@@ -177,13 +177,7 @@ def bandwidths(
             style.decades(panel, "x", scan["bandwidth"])
             panel.tick_params(axis="x", labelsize=6)
             panel.set_xlabel("bandwidth $h/d_{\\rm med}$")
-        left.axhline(
-            _published(published, "auc_single"),
-            color=style.GREY,
-            linestyle="--",
-            linewidth=0.8,
-            label="published best single",
-        )
+        _published_line(left, published, "auc_single", "published best single")
         left.set_ylabel("AUC, evaluation sample")
         right.set_ylabel("maximum SIC, evaluation sample")
         left.legend(loc="lower right", fontsize=6)
@@ -203,13 +197,7 @@ def sic_floor(scan: pd.DataFrame, published: pd.DataFrame, floor: int) -> Iterat
             part = scan[scan["score"] == name]
             axes.plot(part["floor"], part["sic"], label=name, **look)
         axes.axvline(floor, color=style.GREY, linewidth=0.7)
-        axes.axhline(
-            _published(published, "sic_witness"),
-            color=style.GREY,
-            linestyle="--",
-            linewidth=0.7,
-            label="published witness",
-        )
+        _published_line(axes, published, "sic_witness", "published witness")
         axes.set_xscale("log")
         axes.set_xlabel("background events that a threshold must keep")
         axes.set_ylabel("maximum SIC")
@@ -380,6 +368,11 @@ def _correlations(panel: Axes, correlations: pd.DataFrame, *, alone: bool) -> No
         panel.set_xlabel("rank correlation, real")
     panel.set_ylabel("rank correlation, surrogate")
     panel.legend()
+
+
+def _published_line(axes: Axes, table: pd.DataFrame, name: str, label: str) -> None:
+    look: dict[str, Any] = {"color": style.GREY, "linestyle": "--", "linewidth": 0.8}
+    axes.axhline(_published(table, name), label=label, **look)
 
 
 def _published(table: pd.DataFrame, name: str) -> float:
