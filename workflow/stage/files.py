@@ -55,6 +55,12 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
         table.to_csv(temporary, index=False, lineterminator="\n")
 
 
+def write_parquet(table: pd.DataFrame, path: str | Path) -> None:
+    """Write ``table`` in columns, for tables with a row for each of many events."""
+    with complete(path) as temporary:
+        table.to_parquet(temporary, index=False)
+
+
 def write_npz(arrays: Mapping[str, npt.NDArray[Any]], path: str | Path) -> None:
     """Write named arrays, uncompressed."""
     with complete(path) as temporary:

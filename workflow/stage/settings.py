@@ -50,13 +50,15 @@ def differs(config: Mapping[str, Any], shipped: Path) -> bool:
     return bool(_parameters(config) != _parameters(paper))
 
 
-def _parameters(tree: Any) -> Any:
-    cut = ("run", "seed", "lhco")
+def _parameters(tree: Mapping[str, Any]) -> dict[str, Any]:
+    experiments = {key: value for key, value in tree.items() if key.startswith("experiment")}
+    return {key: _results_of(value) for key, value in experiments.items()}
+
+
+def _results_of(tree: Any) -> Any:
     if isinstance(tree, Mapping):
         return {
-            key: _parameters(value)
-            for key, value in tree.items()
-            if key not in cut and not key.endswith("_per_job")
+            key: _results_of(value) for key, value in tree.items() if not key.endswith("_per_job")
         }
     return tree
 
