@@ -12,6 +12,7 @@ include: "workflow/rules/experiment2.smk"
 include: "workflow/rules/experiment3.smk"
 include: "workflow/rules/paper.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/score.smk"
 
 
 rule all:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import ks_2samp
 
-from localizer import checks
+from localizer import checks, metrics
 from localizer.checks import Array, IntArray
 
 
@@ -119,6 +119,48 @@ def field(
             "score": total[column, row] / count[column, row],
         }
     )
+
+
+def statistics_beside_witness(
+    localized: pd.DataFrame, scores: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return other statistics' scores beside the witness, event by event and summed up.
+
+    Parameters
+    ----------
+    localized
+        Columns row (of ``scores``), statistic, score, error, raw and raw_error.
+    scores
+        Columns event, loo and, where it is known, label.
+
+    Returns
+    -------
+    tuple
+        ``localized`` with the events' names and witness; and for each statistic its
+        correlation with the witness, its errors, by what factor matching reduced the
+        variance of raw (eq. replacement-score), and its AUC where there is a label.
+    """
+    columns = [name for name in ("event", "loo", "label") if name in scores]
+    beside = scores.loc[localized["row"], columns].reset_index(drop=True)
+    table = pd.concat([beside, localized.reset_index(drop=True)], axis=1)
+    summaries = []
+    for name, part in table.groupby("statistic", sort=False):
+        summary = {
+            "statistic": name,
+            "events": len(part),
+            "correlation_with_loo": metrics.correlation(part["score"], part["loo"]),
+            "spread": part["score"].std(),
+            "median_error": part["error"].median(),
+            "variance_raw_over_matched": (part["raw_error"] ** 2).mean()
+            / (part["error"] ** 2).mean(),
+        }
+        if "label" in part and part["label"].nunique() == 2:
+            summary |= {
+                "auc": metrics.auc(part["score"], part["label"]),
+                "auc_of_loo": metrics.auc(part["loo"], part["label"]),
+            }
+        summaries.append(summary)
+    return table, pd.DataFrame(summaries)
 
 
 def _within(values: Array, always: Array | None = None) -> Array:

@@ -91,11 +91,25 @@ def listed(value):
     return value if isinstance(value, list) else [value]
 
 
-def shown(path, category, title):
-    """A result that the report shows, with the caption of the same name."""
-    caption = f"../report/{Path(path).stem}.rst"
+def own_table(which):
+    """The file of a user's table; one that neither exists nor is made here is refused."""
+    file = config["score"][which].partition("::")[0]
+    if not Path(file).exists() and not file.startswith("results/"):
+        raise WorkflowError(f"score.{which}: there is no file {file}; give its path.")
+    return file
+
+
+def shown(path, category, title, *, caption=None):
+    """A result that the report shows, with the caption of the same name unless one is named."""
+    caption = f"../report/{caption or Path(path).stem}.rst"
     labels = {"title": title}
     return report(result(path), caption=caption, category=category, labels=labels)
+
+
+def your(name, title):
+    """A result on a user's own data, for the page about it."""
+    caption = f"score_{Path(name).stem}"
+    return shown(f"score/{name}", "Your data", title, caption=caption)
 
 
 def figure(name, category, title):

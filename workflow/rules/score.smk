@@ -1,0 +1,293 @@
+# A user's own data: is there a departure, and which events carry it (docs/own-data.md).
+SCORE = config["score"]
+BATCHES, STATISTICS = SCORE["batches"], SCORE["statistics"]
+CALIBRATION = jobs_of(
+    SCORE["calibration"]["draws"], SCORE["calibration"]["draws_per_job"]
+)
+# A statistic's files are named after it; the colon of module:function is not for file names.
+STATISTIC_NAMES = {name.replace(":", "-"): name for name in STATISTICS["names"]}
+RECIPE = {
+    **{
+        name: SCORE[name] for name in ("coordinates", "source", "method", "exact_limit")
+    },
+    "factors": SCORE["bandwidths"],
+    "n_per_bandwidth": SCORE["features_per_bandwidth"],
+}
+
+
+# --- the tables --------------------------------------------------------------------
+
+
+rule score_example:
+    input:
+        code=code("score_example.py"),
+    output:
+        sample="results/example/sample.csv",
+        reference="results/example/reference.csv",
+    log:
+        "results/example/logs/score_example.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        readings=SCORE["example"]["readings"],
+        worn=SCORE["example"]["worn"],
+    script:
+        "../scripts/score_example.py"
+
+
+rule score_lhco:
+    input:
+        code=code("score_lhco.py"),
+        samples=rules.lhco_samples.output.samples,
+    output:
+        sample=result("lhco/mixed.parquet"),
+        reference=result("lhco/reference.parquet"),
+    log:
+        result("logs/score_lhco.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/score_lhco.py"
+
+
+rule score_problem:
+    input:
+        code=code("score_problem.py"),
+        sample=lambda wildcards: own_table("sample"),
+        reference=lambda wildcards: own_table("reference"),
+    output:
+        arrays=result("score/problem.npz"),
+        events=result("score/events.parquet"),
+        about=result("score/problem.json"),
+    log:
+        result("logs/score_problem.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        **{
+            name: SCORE[name]
+            for name in (
+                *("sample", "reference", "columns", "label", "id"),
+                *("shared_events", "max_events"),
+            )
+        },
+        seed=config["seed"],
+    script:
+        "../scripts/score_problem.py"
+
+
+# --- scores and their calibration --------------------------------------------------
+
+
+rule score_events:
+    input:
+        code=code("score_events.py"),
+        problem=rules.score_problem.output.arrays,
+        events=rules.score_problem.output.events,
+    output:
+        scores=result("score/scores.parquet"),
+        about=result("score/scores.json"),
+    log:
+        result("logs/score_events.log"),
+    benchmark:
+        result("benchmarks/score_events.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 8
+    params:
+        seed=config["seed"],
+        recipe=RECIPE,
+        folds=SCORE["folds"],
+        batches=BATCHES,
+    script:
+        "../scripts/score_events.py"
+
+
+rule score_null_part:
+    input:
+        code=code("score_null_part.py"),
+        problem=rules.score_problem.output.arrays,
+    output:
+        result("score/null/{part}.npz"),
+    log:
+        result("logs/score_null_part/{part}.log"),
+    benchmark:
+        result("benchmarks/score_null_part/{part}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        recipe=RECIPE,
+        top=SCORE["top"],
+        draw=SCORE["calibration"]["from"],
+        numbers=lambda wildcards: CALIBRATION[wildcards.part],
+    script:
+        "../scripts/score_null_part.py"
+
+
+rule score_calibration:
+    input:
+        code=code("score_calibration.py"),
+        problem=rules.score_problem.output.arrays,
+        scores=rules.score_events.output.scores,
+        scored=rules.score_events.output.about,
+        about=rules.score_problem.output.about,
+        parts=expand(result("score/null/{part}.npz"), part=CALIBRATION),
+    output:
+        about=result("score/global.json"),
+        table=your("global.csv", "Is there a departure?"),
+        band=result("score/ranking.csv"),
+    log:
+        result("logs/score_calibration.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        recipe=RECIPE,
+        top=SCORE["top"],
+        draw=SCORE["calibration"]["from"],
+    script:
+        "../scripts/score_calibration.py"
+
+
+# --- other statistics --------------------------------------------------------------
+
+
+rule score_statistic_part:
+    input:
+        code=code("score_statistic_part.py"),
+        problem=rules.score_problem.output.arrays,
+    output:
+        result("score/statistics/{statistic}/{part}.csv"),
+    log:
+        result("logs/score_statistic/{statistic}_{part}.log"),
+    benchmark:
+        result("benchmarks/score_statistic/{statistic}_{part}.tsv")
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        statistic=lambda wildcards: STATISTIC_NAMES[wildcards.statistic],
+        part=lambda wildcards: int(wildcards.part),
+        jobs=STATISTICS["jobs"],
+        recipe=RECIPE,
+        m=STATISTICS["m"],
+        contexts=STATISTICS["contexts"],
+        max_events=STATISTICS["max_events"],
+        features=STATISTICS["features"],
+    script:
+        "../scripts/score_statistic_part.py"
+
+
+rule score_statistics:
+    input:
+        code=code("score_statistics.py"),
+        scores=rules.score_events.output.scores,
+        parts=expand(
+            result("score/statistics/{statistic}/{part}.csv"),
+            statistic=STATISTIC_NAMES,
+            part=range(STATISTICS["jobs"]),
+        ),
+    output:
+        scores=result("score/statistics.csv"),
+        table=your("statistics_summary.csv", "Other statistics"),
+    log:
+        result("logs/score_statistics.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/score_statistics.py"
+
+
+# --- what a reader sees ------------------------------------------------------------
+
+
+rule score_portrait:
+    input:
+        code=code("score_portrait.py"),
+        problem=rules.score_problem.output.arrays,
+        about=rules.score_problem.output.about,
+        events=rules.score_problem.output.events,
+        scores=rules.score_events.output.scores,
+    output:
+        top=your("top.csv", "The most responsible events"),
+        features=your("features.csv", "Features, by distance"),
+        histograms=result("score/histograms.csv"),
+        fields=result("score/pairs.csv"),
+    log:
+        result("logs/score_portrait.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        top=SCORE["top"],
+    script:
+        "../scripts/score_portrait.py"
+
+
+rule score_figures:
+    input:
+        code=code("score_figures.py"),
+        scores=rules.score_events.output.scores,
+        band=rules.score_calibration.output.band,
+        top=rules.score_portrait.output.top,
+        features=rules.score_portrait.output.features,
+        histograms=rules.score_portrait.output.histograms,
+        fields=rules.score_portrait.output.fields,
+    output:
+        ranking=[
+            your("ranking.png", "The largest scores"),
+            result("score/ranking.pdf"),
+        ],
+        features=[
+            your("histograms.png", "Where they lie, by feature"),
+            result("score/histograms.pdf"),
+        ],
+        pairs=[
+            your("pairs.png", "Where they lie, by pairs"),
+            result("score/pairs.pdf"),
+        ],
+    log:
+        result("logs/score_figures.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/score_figures.py"
+
+
+SCORED = [
+    item
+    for item in reported()
+    if item["category"] == "Your data"
+    and (STATISTIC_NAMES or item["rule"] != "score_statistics")
+]
+
+
+rule score_page:
+    input:
+        code=code("score_page.py"),
+        template="workflow/report/score.html.j2",
+        about=rules.score_problem.output.about,
+        found=rules.score_calibration.output.about,
+        files=[item["file"] for item in SCORED],
+        captions=sorted({item["caption"] for item in SCORED}),
+    output:
+        result("score/report.html"),
+    log:
+        result("logs/score_page.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        run=config["run"],
+        content=SCORED,
+    script:
+        "../scripts/score_page.py"
+
+
+rule score:
+    input:
+        rules.score_events.output,
+        rules.score_calibration.output,
+        rules.score_portrait.output,
+        rules.score_figures.output,
+        rules.score_page.output,

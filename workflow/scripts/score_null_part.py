@@ -1,0 +1,26 @@
+"""Score samples without a departure: permutations, or sample-sized parts of the reference."""
+
+from functools import partial
+
+from localizer import score, significance
+from localizer.randomness import stream
+from stage import Stage, files
+
+with Stage(snakemake):
+    params = snakemake.params
+    problem = files.read_npz(snakemake.input.problem)
+    sample, reference = problem["sample"], problem["reference"]
+    recipe = score.Recipe(**params.recipe)
+    streams = partial(stream, params.seed, "score")
+    options = {
+        "numbers": range(params.numbers[0], params.numbers[-1] + 1),
+        "top": params.top,
+        "threads": snakemake.threads,
+    }
+    if params.draw == "permutations":
+        null = significance.permutations(sample, reference, recipe, streams, **options)
+    else:
+        null = significance.pseudoexperiments(
+            None, len(sample), reference, recipe, streams, **options
+        )
+    files.write_npz(null.as_dict(), snakemake.output[0])

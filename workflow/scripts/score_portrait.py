@@ -1,0 +1,37 @@
+"""Find where the most responsible events lie: in each feature, and in pairs of features."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import pandas as pd
+from localizer import responsible
+from stage import Stage, files
+
+#: pairs among the features in which the responsible events stand out most
+PLANES_OF = 3
+
+with Stage(snakemake):
+    problem = files.read_npz(snakemake.input.problem)
+    sample, reference = problem["sample"], problem["reference"]
+    names = json.loads(Path(snakemake.input.about).read_text())["features"]
+    scores = pd.read_parquet(snakemake.input.scores)
+    events = pd.read_parquet(snakemake.input.events)
+
+    listed = scores[scores["rank"] <= snakemake.params.top].sort_values("rank")
+    top = sample[listed.index]
+    features = events.drop(columns="event").loc[listed.index]
+    files.write_csv(pd.concat([listed, features], axis=1), snakemake.output.top)
+
+    distances = responsible.features_by_distance(names, reference, top)
+    files.write_csv(distances, snakemake.output.features)
+    histograms = responsible.histograms(names, reference=reference, sample=sample, top=top)
+    files.write_csv(histograms, snakemake.output.histograms)
+
+    chosen = distances["feature"][:PLANES_OF]
+    planes = list(combinations(chosen, 2)) or [(chosen[0], chosen[0])]
+    fields = [
+        responsible.field(events[x], events[y], scores["witness"]).assign(x=x, y=y)
+        for x, y in planes
+    ]
+    files.write_csv(pd.concat(fields, ignore_index=True), snakemake.output.fields)

@@ -1,0 +1,44 @@
+"""Read the two tables, check them, and put them into arrays."""
+
+import pandas as pd
+from localizer.randomness import stream
+from stage import Stage, files, intake
+
+with Stage(snakemake) as stage:
+    params = snakemake.params
+    problem = intake.select(
+        intake.read(params.sample),
+        intake.read(params.reference),
+        columns=params.columns,
+        label=params.label,
+        event_id=params.id,
+        shared_events=params.shared_events,
+    )
+    had = {"sample": len(problem.sample), "reference": len(problem.reference)}
+    kept = {
+        name: stream(params.seed, "score", "thin", name).permutation(size)[: params.max_events]
+        for name, size in had.items()
+    }
+    for rows in kept.values():
+        rows.sort()
+    arrays = {
+        "sample": problem.sample[kept["sample"]],
+        "reference": problem.reference[kept["reference"]],
+    }
+    events = pd.DataFrame(arrays["sample"], columns=problem.features)
+    events.insert(0, "event", problem.names.iloc[kept["sample"]].to_numpy())
+    if problem.label is not None:
+        arrays["label"] = problem.label[kept["sample"]]
+    for name, reason in problem.left_out.items():
+        stage.say(f"column {name} is left out: {reason}")
+    files.write_npz(arrays, snakemake.output.arrays)
+    files.write_parquet(events, snakemake.output.events)
+    about = {
+        "sample": params.sample,
+        "reference": params.reference,
+        "features": list(problem.features),
+        "left_out": dict(problem.left_out),
+        "events": had,
+        "used": {name: len(rows) for name, rows in kept.items()},
+    }
+    files.write_json(about, snakemake.output.about)

@@ -1,0 +1,42 @@
+"""Localize another statistic: its matched marginal contribution for a range of events."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from localizer import localize, score, statistics
+from localizer.randomness import stream
+from stage import Stage, files
+
+with Stage(snakemake):
+    params = snakemake.params
+    problem = files.read_npz(snakemake.input.problem)
+    streams = partial(stream, params.seed, "score")
+    recipe = score.Recipe(**params.recipe)
+    # in the coordinates and with the bandwidths of the scores, so that the two can be compared
+    choices = score.choose(problem["sample"], problem["reference"], recipe, streams)
+    sample, reference = (choices.transform(problem[name]) for name in ("sample", "reference"))
+    bandwidths = [choices.d_med * factor for factor in recipe.factors]
+    chosen = statistics.by_name(params.statistic, bandwidths=bandwidths, features=params.features)
+    prepared = chosen.prepare(reference)
+    statistics.check(
+        prepared, sample, m=params.m, rng=streams("statistics", params.statistic, "check")
+    )
+    drawn = streams("statistics", "events").permutation(len(sample))[: params.max_events]
+    events = np.array_split(np.sort(drawn), params.jobs)[params.part]
+    localized = localize.localize(
+        prepared,
+        sample,
+        m=params.m,
+        R=params.contexts,
+        seed=params.seed,
+        key=("score", params.statistic),
+        probes=events,
+    )
+    matched, raw = localized["replacement"], localized["raw"]
+    table = {
+        **{"row": events, "statistic": params.statistic},
+        **{"score": matched.mean, "error": matched.standard_error},
+        **{"raw": raw.mean, "raw_error": raw.standard_error},
+    }
+    files.write_csv(pd.DataFrame(table), snakemake.output[0])
