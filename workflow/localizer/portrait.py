@@ -18,8 +18,8 @@ from localizer.checks import Array, BoolArray
 from localizer.copula import BackgroundCDF, Scores, median_distance
 from localizer.experiment3 import kernel_bank, performance
 from localizer.features import fourier_features
+from localizer.linear import plain_mean, projections
 from localizer.metrics import average_ranks
-from localizer.realizations import plain_mean, projections
 from localizer.surrogate import FEATURES
 
 #: The features of the localizer: all but the resonant mass.

@@ -8,118 +8,34 @@ for the events of a pool realise without any matrix: sum_j g_j (z_j - mean) / P 
 covariance Cov/P for standard normal g. A pool of P > n events and a further Gaussian of
 covariance Cov (1/n - 1/P) make references that each have exactly the right spread.
 
-Features are evaluated by a compiled kernel, a few rows at a time, and multiplied at once with
-all directions that are asked for: no matrix of features is ever held.
+Features are multiplied at once with all directions that are asked for, a few rows at a time
+(:mod:`localizer.linear`): no matrix of features is ever held.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from numba import njit
 
 from localizer import checks
 from localizer.checks import Array, BoolArray
 from localizer.copula import BackgroundCDF, Scores, median_distance
 from localizer.experiment3 import Coordinates, Point
 from localizer.features import FourierFeatures
+from localizer.linear import Single, feature_rows, plain_mean, projections, weighted_means
 from localizer.surrogate import Surrogate
-
-Single: TypeAlias = npt.NDArray[np.float32]
-
-# Rows of features that are worked on at a time: 1.3 MB, which stay in cache for the products.
-_ROWS = 128
 
 # Weights are drawn for so many references at a time, 120 MB for the paper's background.
 _COLUMNS = 50
 
 # Events from whose pairs with all others each event's spread of the pair kernel is estimated.
 _COMPANIONS = 64
-
-
-# --- linear functionals of the features --------------------------------------------------
-
-
-def weighted_means(features: FourierFeatures, x: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
-    """Return (1/n) sum_i weights[i, k] z(x_i) for every column k, of shape (k, D)."""
-    events = checks.points(x, "x")
-    table = np.asarray(weights, dtype=np.float32)
-    if table.ndim != 2 or len(table) != len(events):
-        raise ValueError(f"weights must have one row for each of the {len(events)} events")
-    total: Array = np.zeros((table.shape[1], features.D))
-    for rows, z in _blocks(features, events):
-        total += table[rows].T @ z
-    return np.asarray(total / len(events))
-
-
-def plain_mean(features: FourierFeatures, x: npt.ArrayLike) -> Array:
-    """Return the mean of z over a sample."""
-    events = checks.points(x, "x")
-    return np.asarray(weighted_means(features, events, np.ones((len(events), 1)))[0])
-
-
-def projections(features: FourierFeatures, x: npt.ArrayLike, directions: npt.ArrayLike) -> Single:
-    """Return z(x_i).directions[k] for every event and every direction, of shape (n, k)."""
-    events = checks.points(x, "x")
-    columns = checks.points(directions, "directions", d=features.D).astype(np.float32).T
-    out = np.empty((len(events), columns.shape[1]), dtype=np.float32)
-    for rows, z in _blocks(features, events):
-        np.matmul(z, columns, out=out[rows])
-    return out
-
-
-def _blocks(features: FourierFeatures, x: Array) -> Iterator[tuple[slice, Single]]:
-    turns = np.ascontiguousarray(features.frequencies / (2 * math.pi), dtype=np.float32)
-    offsets = np.asarray(features.offsets / (2 * math.pi), dtype=np.float32)
-    amplitude = np.float32(math.sqrt(2 / features.D))
-    events = x.astype(np.float32)
-    z = np.empty((_ROWS, features.D), dtype=np.float32)
-    for start in range(0, len(events), _ROWS):
-        rows = slice(start, min(start + _ROWS, len(events)))
-        block = z[: rows.stop - rows.start]
-        _cosines(events[rows], turns, offsets, amplitude, block)
-        yield rows, block
-
-
-# sin(2 pi t) for |t| <= 1/4 as a Taylor series in t, which is right to 6e-8 there.
-_SERIES = tuple(
-    np.float32((-1) ** k * (2 * math.pi) ** (2 * k + 1) / math.factorial(2 * k + 1))
-    for k in range(5, -1, -1)
-)
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _cosines(x, turns, offsets, amplitude, out):  # type: ignore[no-untyped-def]
-    """Write amplitude cos(2 pi (x.turns + offsets)), one row an event."""
-    half, quarter = np.float32(0.5), np.float32(0.25)
-    s0, s1, s2, s3, s4, s5 = _SERIES
-    for i in range(x.shape[0]):
-        row = out[i]
-        for k in range(row.size):
-            row[k] = offsets[k]
-        for c in range(x.shape[1]):
-            value = x[i, c]
-            for k in range(row.size):
-                row[k] += value * turns[c, k]
-        for k in range(row.size):
-            t = row[k]
-            t -= np.floor(t + half)
-            t = quarter - abs(t)
-            s = t * t
-            p = ((((s0 * s + s1) * s + s2) * s + s3) * s + s4) * s + s5
-            row[k] = amplitude * t * p
-
-
-def compile_kernels() -> None:
-    """Compile what numba compiles here, for a cache that many jobs read."""
-    features = FourierFeatures(np.ones((4, 3)), np.zeros(3))
-    weighted_means(features, np.zeros((2, 4)), np.ones((2, 1)))
 
 
 # --- one draw ----------------------------------------------------------------------------
@@ -151,7 +67,7 @@ def pair_variance(
 ) -> tuple[float, Single]:
     """Return mean_i Var_j[q_B(x_i, x_j)] from pairs of the given events, and these as z~."""
     events = checks.points(x, "x", minimum=3)
-    z = np.concatenate([z.copy() for _, z in _blocks(features, events)])
+    z = np.concatenate([z.copy() for _, z in feature_rows(features, events)])
     z -= mean_background.astype(np.float32)
     q = z @ z.T
     n = len(events)
