@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 import bench_batches
+import bench_score
 import bench_witness
 import pandas as pd
 
@@ -25,6 +26,7 @@ def main() -> None:
         bench_batches.experiment2,
         bench_batches.experiment3,
         bench_batches.compression,
+        bench_score.million,
     ):
         print(f"{study.__module__}.{study.__name__} ...", flush=True)
         parts.append(pd.DataFrame(study()))

@@ -12,6 +12,7 @@ many (sec. global-local), and :mod:`localizer.significance` is there for that.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -85,32 +86,27 @@ def cross_fit(
         raise ValueError(f"witness must be one of {', '.join(get_args(Witness))}, not {witness!r}")
     events = checks.points(sample, "sample")
     fold = folds(len(events), k, streams("folds"))
-    parts, places = [], []
+    decided: Recipe | None = None
+    loo, inclusive, error_data, error_features = (np.empty(len(events)) for _ in range(4))
     for f in range(k):
         own = np.flatnonzero(fold == f)
         rest = events[fold != f]
         made = reference(rest) if callable(reference) else reference
         training, background = both(rest, made)
-        chosen = fit(training, background, recipe, streams)
-        at, outside = chosen.transform(events[own]), chosen.transform(background)
-        if witness == "loo":
-            scored = scores_among(
-                at, chosen.transform(events), outside, own, chosen.bank, recipe, streams
-            )
-        else:
-            scored = scores_among(
-                at, chosen.transform(training), outside, None, chosen.bank, recipe, streams
-            )
-        parts.append(scored)
-        places.append(own)
-    if len({part.method for part in parts}) > 1:
-        raise ValueError(
-            "method must be exact or rff here: at its limit, auto differs between the folds"
+        # one method for all folds, that of the whole sample
+        kernels = len(events) * (len(events) + len(background))
+        decided = decided or replace(recipe, method=recipe.used(kernels))
+        chosen = fit(training, background, decided, streams)
+        among = chosen.transform(events if witness == "loo" else training)
+        scored = scores_among(
+            chosen.transform(events[own]),
+            among,
+            chosen.transform(background),
+            own if witness == "loo" else None,
+            chosen.bank,
+            decided,
+            streams,
         )
-    order = np.argsort(np.concatenate(places))
-
-    def together(name: str) -> Array:
-        return np.asarray(np.concatenate([getattr(part, name) for part in parts])[order])
-
-    names = ("witness", "loo", "error_data", "error_features")
-    return EventScores(*(together(name) for name in names), method=parts[0].method)
+        loo[own], inclusive[own] = scored.loo, scored.witness
+        error_data[own], error_features[own] = scored.error_data, scored.error_features
+    return EventScores(inclusive, loo, error_data, error_features, scored.method)
