@@ -1,0 +1,248 @@
+r"""Any symmetric statistic brought down to events: matched marginal contributions.
+
+Each event x_i of a sample joins R random contexts of m - 1 companions drawn from the sample
+without it (eq. forced-G-estimator), and in every context
+
+- ``raw``          T_m(x_i, C),
+- ``addition``     T_m(x_i, C) - T_{m-1}(C), eq. three-add,
+- ``replacement``  T_m(x_i, C) - T_m(Y, C), eq. three-rep, Y one further event.
+
+``replacement`` estimates the conditional localizer of eq. localization for any symmetric
+statistic (eq. replacement-exact-localization); ``addition`` differs from it by a constant
+(eq. addition-localization-relation), which is 0 for U-statistics, and has less noise.
+
+Contexts are drawn in groups, each from a stream of its own, keyed by the event and the
+group: the same scores come out however events and groups are shared out over jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from localizer import checks
+from localizer.checks import Array
+from localizer.forced import (
+    ContextSampler,
+    ForcedScores,
+    Values,
+    from_sample,
+    over_contexts,
+)
+from localizer.randomness import stream
+from localizer.statistics import Prepared
+
+ESTIMATORS = ("raw", "addition", "replacement")
+
+#: How often the statistic is evaluated for an event in a context: (x, C), C and (Y, C).
+EVALUATIONS = 3
+
+# The events of a group; with m it sets the contexts of a group and so belongs to the
+# definition of the random numbers.
+_GROUP_EVENTS = 2**15
+
+
+def localize(
+    statistic: Prepared,
+    sample: npt.ArrayLike,
+    *,
+    m: int,
+    R: int,
+    seed: int,
+    key: Sequence[str | int] = (),
+    probes: Sequence[int] | None = None,
+    replacement: bool = False,
+) -> ForcedScores:
+    """Return raw, addition and replacement with their standard errors, event by event.
+
+    Parameters
+    ----------
+    statistic
+        T, bound to its reference; see :func:`localizer.statistics.check` for one that is
+        not known to be symmetric.
+    sample
+        The N observed events, of shape (N, d).
+    m
+        The size of a batch, the scored event included.
+    R
+        The contexts of each event, at least 2 for a standard error.
+    seed, key
+        Name the random numbers, see :func:`localizer.randomness.stream`.
+    probes
+        The numbers of the events to score, from 0; left out, all of them.
+    replacement
+        Whether the events of a context may repeat.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from localizer.statistics import Own
+    >>> mean = Own(lambda batch: batch.mean(), "mean").prepare([[0.0]])
+    >>> scores = localize(mean, np.arange(50.0)[:, None], m=10, R=100, seed=1, probes=[49])
+    >>> error = scores["replacement"].mean[0] - (49 - 24) / 10
+    >>> bool(abs(error) < 5 * scores["replacement"].standard_error[0])
+    True
+    """
+    groups = localize_groups(
+        statistic, sample, m=m, R=R, seed=seed, key=key, probes=probes, replacement=replacement
+    )
+    return join(groups)
+
+
+def localize_groups(
+    statistic: Prepared,
+    sample: npt.ArrayLike,
+    *,
+    m: int,
+    R: int,
+    seed: int,
+    key: Sequence[str | int] = (),
+    probes: Sequence[int] | None = None,
+    replacement: bool = False,
+    groups: range | None = None,
+) -> list[ForcedScores]:
+    """Return the scores of each group of contexts on its own; the arguments of :func:`localize`.
+
+    Jobs that share out the contexts take ranges of the :func:`group_count` groups; their
+    lists, one after the other, :func:`join` to what one call returns, byte for byte. Jobs
+    that share out the events take ``probes`` and use ``ForcedScores.stack``.
+    """
+    rows = statistic.encode(checks.points(sample, "sample", minimum=2))
+    sizes = _group_sizes(R, m)
+    if groups is None:
+        groups = range(len(sizes))
+    if not len(groups) or min(groups) < 0 or max(groups) >= len(sizes):
+        raise ValueError(f"groups must be some of the {len(sizes)} groups, not {groups}")
+    wanted = np.arange(len(rows)) if probes is None else np.asarray(probes)
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or not wanted.size:
+        raise ValueError("probes must be the numbers of events, from 0")
+    numbers = [
+        checks.integer(i, "each of probes", minimum=0, maximum=len(rows) - 1) for i in wanted
+    ]
+    samplers = [from_sample(rows, probe=i, replacement=replacement) for i in numbers]
+    return [
+        _scores(
+            statistic,
+            rows[numbers],
+            m=m,
+            R=sizes[group],
+            contexts=samplers,
+            rngs=[stream(seed, *key, "event", i, "group", group) for i in numbers],
+        )
+        for group in groups
+    ]
+
+
+def group_count(*, R: int, m: int) -> int:
+    """Return into how many groups R contexts of m events are cut."""
+    return len(_group_sizes(R, m))
+
+
+def join(groups: Sequence[ForcedScores]) -> ForcedScores:
+    """Return the scores over all contexts, from those of the groups in their order."""
+    if not groups:
+        raise ValueError("groups must hold at least one set of scores")
+    return reduce(ForcedScores.merge, groups)
+
+
+def field(
+    statistic: Prepared,
+    sample: npt.ArrayLike,
+    points: npt.ArrayLike,
+    *,
+    m: int,
+    R: int,
+    seed: int,
+    key: Sequence[str | int] = (),
+    replacement: bool = False,
+) -> ForcedScores:
+    """Return the scores at points that are no events of the sample: a map of the localizer.
+
+    All points meet the same contexts, drawn from the whole sample, which costs one
+    evaluation a point and context; the errors of neighbouring points are correlated.
+    """
+    rows = statistic.encode(checks.points(sample, "sample", minimum=2))
+
+    # a last row that is left out, as if it were the scored event: contexts of all the others
+    draw = from_sample(np.vstack([rows, rows[:1]]), probe=len(rows), replacement=replacement)
+    at = statistic.encode(points)
+    return join(
+        [
+            _scores(
+                statistic,
+                at,
+                m=m,
+                R=size,
+                contexts=draw,
+                rngs=[stream(seed, *key, "field", "group", group)],
+                shared_contexts=True,
+            )
+            for group, size in enumerate(_group_sizes(R, m))
+        ]
+    )
+
+
+def pair_localization(target: npt.ArrayLike, *, m: int) -> Array:
+    """Return L_{T,m}(x_i) of a U-statistic of order 2 in its sample, exactly.
+
+    This is what addition and replacement converge to when contexts are drawn without
+    replacement: (2/m) [t_i - U_{-i}], eq. ustat-main for the distribution of the other
+    events, with U_{-i} the statistic of the sample without x_i.
+
+    Parameters
+    ----------
+    target
+        t_i, the mean over j != i of q_B(x_i, x_j): :func:`localizer.witness.pair_target`,
+        or :func:`localizer.energy.pair_target`.
+    """
+    t = checks.vector(target, "target", minimum=3)
+    size = checks.integer(m, "m", minimum=2)
+    N = t.size
+    without = (t.sum() - 2 * t) / (N - 2)
+    return np.asarray(2 / size * (t - without))
+
+
+def _scores(
+    statistic: Prepared,
+    probes: Array,
+    *,
+    m: int,
+    R: int,
+    contexts: ContextSampler | Sequence[ContextSampler],
+    rngs: Sequence[np.random.Generator],
+    shared_contexts: bool = False,
+) -> ForcedScores:
+    """Return the scores of encoded events in contexts of encoded events."""
+    evaluate: Callable[[Array], Array] = statistic.values
+
+    def prepare(block: Array) -> Values:
+        companions = block[:, :-1]
+        without, replaced = evaluate(companions), evaluate(block)
+
+        def values(x: Array) -> Array:
+            joined = block.copy()
+            joined[:, -1] = x
+            forced = evaluate(joined)
+            return np.stack([forced, forced - without, forced - replaced])
+
+        return values
+
+    return over_contexts(
+        prepare,
+        ESTIMATORS,
+        probes,
+        m=m,
+        R=R,
+        contexts=contexts,
+        rngs=rngs,
+        shared_contexts=shared_contexts,
+    )
+
+
+def _group_sizes(R: int, m: int) -> list[int]:
+    contexts, size = checks.integer(R, "R"), checks.integer(m, "m", minimum=2)
+    step = max(1, _GROUP_EVENTS // size)
+    return [min(step, contexts - start) for start in range(0, contexts, step)]
