@@ -28,6 +28,7 @@ def of_targets(model: GaussianBenchmark, m: int) -> list[Finding]:
     same = all(np.array_equal(orders[0], order) for order in orders[1:])
     separations = [size * model.class_separation(size) for size in (5, 20, 640)]
     spread = np.ptp(separations) / separations[0]
+    composition = _composition_share(model)
     return [
         Finding("e1.mmd2_sb", model.D_SB, 0.0),
         Finding("e1.delta_g", model.class_separation(m), 0.0),
@@ -42,6 +43,13 @@ def of_targets(model: GaussianBenchmark, m: int) -> list[Finding]:
             spread < 1e-12,
             value=float(spread),
             note="relative spread of m Delta G_m over m = 5, 20, 640, exact",
+        ),
+        statement(
+            "e1.fixed_counts",
+            composition > 0,
+            value=composition,
+            note="share of the variance of the empirical witness at the signal's centre that a "
+            "fluctuating number of signal events would add, exact; fixed counts have none of it",
         ),
     ]
 
@@ -199,6 +207,14 @@ def of_m_scan(
     seen, seen_with_few = rise / resolution, rise / resolution * math.sqrt(20 / n)
     first = variance.raw_parts(m=640)["first"].mean(model.components)
     share = first / variance.of("raw", m=640).mean(model.components)
+    probes = replace(model, epsilon=0.5).components
+    parts = {
+        m: {
+            name: part.mean(probes) / variance.of("raw", m=m).mean(probes)
+            for name, part in variance.raw_parts(m=m).items()
+        }
+        for m in (5, 80, 640)
+    }
     falls = exact[5] > exact[round(best)] < exact[640]
     return [
         *found,
@@ -222,6 +238,20 @@ def of_m_scan(
             share < 0.9,
             value=share,
             note="share of the first-order part in the exact variance of raw at m = 640",
+        ),
+        statement(
+            "e1.second_order_small",
+            min(parts[m]["second"] for m in (5, 80)) > 0.5,
+            value=parts[80]["second"],
+            note="share of the second-order part in the exact variance of raw at m = 80, half of "
+            f"the probes signal; {parts[5]['second']:.2f} at m = 5",
+        ),
+        statement(
+            "e1.first_order_large",
+            exact[640] > exact[80] and parts[640]["first"] > 2 * parts[80]["first"],
+            value=parts[640]["first"],
+            note="share of the first-order part at m = 640, where the relative error rises; "
+            f"{parts[80]['first']:.3f} at m = 80. It is the only part that grows beside Delta G_m",
         ),
     ]
 
@@ -276,6 +306,19 @@ def of_efficiency(
         of_addition = variance.relative_rms("addition", m=m, R=1)
         return of_addition / variance.relative_rms("pair", m=m, R=1) - 1
 
+    def removed(estimator: str, m: int) -> float:
+        over = variance.of(estimator, m=m).mean(probes_of)
+        return 1 - over / variance.of("raw", m=m).mean(probes_of)
+
+    least = min(removed(name, m) for name in ("addition", "pair") for m in sizes)
+    # an event of the sample itself is a probe from P
+    further = {
+        m: variance.of("addition", m=m).mean(model.components)
+        / variance.of("pair", m=m).mean(model.components)
+        for m in sizes
+    }
+    same = _separations(table)
+    farthest = max(same.values(), key=abs)
     later = [m for m in sizes if m >= 80] or [max(sizes)]
     largest = max(abs(difference(m)) for m in later)
     crossing = experiment1.crossing(model, range(3, 5000))
@@ -302,7 +345,56 @@ def of_efficiency(
             note=f"largest exact relative difference from m = 80 on, essentially means "
             f"{essentially:g}; replacement leaves its m^(-1/2) line by {nearly:g} at m = {leaves}",
         ),
+        statement(
+            "e1.same_target",
+            abs(farthest) < 5,
+            value=farthest,
+            note="largest distance of a measured class separation from the exact one in standard "
+            f"errors, {len(same)} points: raw, addition, replacement and pair at every m",
+        ),
+        statement(
+            "e1.most_removed",
+            least > 0.5,
+            value=least,
+            note="smallest share of the variance of raw that addition or pair removes, exact, over "
+            f"m = {sizes[0]} to {sizes[-1]}",
+        ),
+        statement(
+            "e1.one_step_further",
+            min(further.values()) > 1,
+            value=further[sizes[0]],
+            note=f"exact variance of addition over that of pair at m = {sizes[0]} for events from "
+            f"P, {further[sizes[-1]]:.4f} at m = {sizes[-1]}; with half of the probes signal, as "
+            f"here, addition is the better one from m = {crossing} on",
+        ),
     ]
+
+
+def _separations(table: pd.DataFrame) -> dict[tuple[int, str], float]:
+    """Return measured less exact class separations in standard errors, by m and estimator."""
+    found = {}
+    for m, part in table.groupby("m"):
+        signal = part["signal"].to_numpy(dtype=bool)
+        # all estimators differ from G by a constant, which the difference of classes drops
+        for name in ("raw", "addition", "replacement", "pair"):
+            rest = (part[name] - part["G"]).to_numpy()
+            variance = (part[f"{name}_variance"] / part["contexts"]).to_numpy()
+            squares = [variance[some].sum() / some.sum() ** 2 for some in (signal, ~signal)]
+            difference = rest[signal].mean() - rest[~signal].mean()
+            found[int(m), name] = float(difference / math.sqrt(sum(squares)))
+    return found
+
+
+def _composition_share(model: GaussianBenchmark) -> float:
+    """Return what independent labels add to Var k(mu, X), over the whole of it."""
+    at = np.array([model.mean])
+    # k_h^2 is the kernel of bandwidth h / sqrt(2)
+    squared = replace(model, h=model.h / math.sqrt(2))
+    epsilon = model.epsilon
+    a_S, a_B = float(model.a_S(at)[0]), float(model.a_B(at)[0])
+    second = float(epsilon * squared.a_S(at)[0] + (1 - epsilon) * squared.a_B(at)[0])
+    first = epsilon * a_S + (1 - epsilon) * a_B
+    return epsilon * (1 - epsilon) * (a_S - a_B) ** 2 / (second - first**2)
 
 
 def of_generic(curve: pd.DataFrame, *, about: float) -> list[Finding]:

@@ -33,7 +33,18 @@ def column_ids(columns: Iterable[str], published: Mapping[str, Published]) -> di
 
 def of_samples(counts: pd.DataFrame, dimension: int) -> list[Finding]:
     """Return the sizes of the samples and of the feature map."""
-    found = [Finding("e3.dimension", float(dimension), 0.0)]
+    N = int(counts[counts["sample"].str.startswith("mixed_")]["events"].sum())
+    fewer = (N - 1) / (2 * dimension)
+    found = [
+        Finding("e3.dimension", float(dimension), 0.0),
+        statement(
+            "e3.rff_cost",
+            fewer > 1,
+            value=fewer,
+            note=f"pairs N (N-1)/2 over products N D at N = {N}, D = {dimension}: counted, not "
+            "timed; it grows with N",
+        ),
+    ]
     for row in counts.itertuples():
         other = row.edition not in SAMPLES and row.events != row.in_the_paper
         reason = f"edition {row.edition}" if other else ""
@@ -214,6 +225,8 @@ def of_convergence(
     saturated = float((auc["pair"][auc.index >= min(m_scan_R, last)] - direct).abs().max())
     deficit = 1 - sic["pair"] / float(sweep["sic_witness"].iloc[0])
     lag = float((deficit - (1 - rho["pair"])).mean())
+    bulk = 1 - (auc["pair"] - 0.5) / (direct - 0.5)
+    tail = float((deficit - bulk).mean())
     together = float((rho["marginal"] - rho["pair"]).abs().iloc[-1])
     excess = sweep[sweep["estimator"].isin(["pair", "marginal"]) & (sweep["m"] == m)]
     above = (excess["auc"] - direct) / excess["auc_predicted_spread"]
@@ -261,6 +274,13 @@ def of_convergence(
             lag > 0,
             value=lag,
             note="mean over R of the relative deficit in SIC less that in correlation",
+        ),
+        statement(
+            "e3.tail_slower",
+            tail > 0 and deficit.iloc[-1] > bulk.iloc[-1],
+            value=tail,
+            note="mean over R of the relative deficit in SIC less that in AUC above 1/2; at the "
+            f"largest run {deficit.iloc[-1]:.3f} and {bulk.iloc[-1]:.5f}",
         ),
         statement(
             "e3.approach",

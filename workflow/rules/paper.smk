@@ -6,6 +6,7 @@ rule scoreboard:
         code=code("scoreboard.py"),
         published="resources/published.csv",
         findings=[
+            rules.theory_findings.output[0],
             rules.exp1_findings.output[0],
             rules.exp2_findings.output[0],
             rules.exp3_findings.output[0],

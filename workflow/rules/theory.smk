@@ -1,0 +1,19 @@
+# The claims of the theory sections, checked at finite size (secs. problem to algorithm).
+
+
+rule theory_findings:
+    input:
+        code=code("theory_findings.py"),
+        compiled=compiled("theory_findings.py"),
+    output:
+        result("theory/findings.json"),
+    log:
+        result("logs/theory_findings.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        seed=config["seed"],
+        model=EXPERIMENT1["model"],
+        about=EXPERIMENT1["claims"]["about"],
+    script:
+        "../scripts/theory_findings.py"
