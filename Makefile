@@ -6,7 +6,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-all bench lint format lock clean help .bench-setup .environment .build
+.PHONY: paper smoke setup test test-all bench compare lint format lock clean help .bench-setup .environment .build
 
 paper: setup  ## the whole paper, at full statistics
 	$(SNAKEMAKE)
@@ -34,6 +34,10 @@ format: setup  ## let ruff and snakefmt rewrite the sources
 
 bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy, side by side
 	PYTHONPATH=workflow .venv-bench/bin/python tests/bench --csv results/bench/bench.csv
+
+compare: setup  ## two results folders: make compare A=results/one B=results/two [TOLERANCE=1e-9]
+	@test -n "$(A)" -a -n "$(B)" || { echo "which ones? make compare A=results/one B=results/two"; exit 2; }
+	@PYTHONPATH=workflow $(BIN)/python -m stage.compare "$(A)" "$(B)" $(if $(TOLERANCE),--tolerance "$(TOLERANCE)")
 
 # An environment is complete when it holds a copy of the lock it was built from.
 setup:

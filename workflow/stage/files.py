@@ -69,7 +69,7 @@ def write_npz(arrays: Mapping[str, npt.NDArray[Any]], path: str | Path) -> None:
 
 def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:
     """Read what :func:`write_npz` wrote; pickled objects are refused."""
-    with np.load(path, allow_pickle=False) as archive:
+    with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
 
 
