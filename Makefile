@@ -6,12 +6,12 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-all bench compare lint format lock clean help .bench-setup .environment .build
+.PHONY: paper smoke setup test test-all bench compare lint format lock clean help .unlock .bench-setup .environment .build
 
-paper: setup  ## the whole paper, at full statistics
+paper: setup .unlock  ## the whole paper, at full statistics
 	$(SNAKEMAKE)
 
-smoke: setup  ## the whole workflow, small
+smoke: setup .unlock  ## the whole workflow, small
 	$(SNAKEMAKE) $(SMOKE)
 
 test: setup lint  ## the quality tools and the quick tests
@@ -38,6 +38,10 @@ bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy, side 
 compare: setup  ## two results folders: make compare A=results/one B=results/two [TOLERANCE=1e-9]
 	@test -n "$(A)" -a -n "$(B)" || { echo "which ones? make compare A=results/one B=results/two"; exit 2; }
 	@PYTHONPATH=workflow $(BIN)/python -m stage.compare "$(A)" "$(B)" $(if $(TOLERANCE),--tolerance "$(TOLERANCE)")
+
+# A killed run leaves a lock, and no other run would begin: free it if nobody holds it.
+.unlock:
+	@test ! -d .snakemake/locks || PYTHONPATH=workflow $(BIN)/python -m stage.kills
 
 # An environment is complete when it holds a copy of the lock it was built from.
 setup:

@@ -1,18 +1,26 @@
 """The frame around a script: its log, its record, and a failure told in one sentence."""
 
+import errno
+import hashlib
 import io
 import json
+import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import threadpoolctl
-from stage import Stage, files, provenance
+from stage import Stage, files, provenance, reason
 
 
-def job(tmp_path, **wildcards):
+def job(tmp_path, *, inputs=(), outputs=(), **wildcards):
     return SimpleNamespace(
-        rule="sweep", wildcards=wildcards, log=[str(tmp_path / "logs" / "sweep.log")], threads=2
+        rule="sweep",
+        input=[str(tmp_path / name) for name in inputs],
+        output=[str(tmp_path / name) for name in outputs],
+        wildcards=wildcards,
+        log=[str(tmp_path / "logs" / "sweep.log")],
+        threads=2,
     )
 
 
@@ -92,3 +100,112 @@ def test_a_stage_can_track_without_a_terminal(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stderr", io.StringIO())
     with Stage(job(tmp_path)) as stage:
         assert list(stage.track(range(3))) == [0, 1, 2]
+
+
+def test_a_stage_seals_what_it_made(tmp_path):
+    elsewhere = tmp_path / "elsewhere.csv"
+    elsewhere.touch()
+    made = job(tmp_path / "run", outputs=["a/b.csv", elsewhere, "folder"])
+    with Stage(made):
+        files.write_text("x\n1\n", made.output[0])
+        (tmp_path / "run" / "folder").mkdir()
+    seals_found = [path for path in (tmp_path / "run" / "seals").rglob("*") if path.is_file()]
+    assert seals_found == [tmp_path / "run" / "seals" / "a" / "b.csv.sha256"]
+    known = hashlib.sha256(b"x\n1\n").hexdigest()
+    assert seals_found[0].read_text() == f"{known}  {made.output[0]}\n"
+
+
+@pytest.mark.parametrize("altered", [b"x\n", b"", b"x\n2\n"], ids=["truncated", "empty", "bytes"])
+def test_an_altered_input_is_refused_whatever_its_date(tmp_path, capsys, altered):
+    made = job(tmp_path, outputs=["a.csv"])
+    with Stage(made):
+        files.write_text("x\n1\n", made.output[0])
+    path = tmp_path / "a.csv"
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    with Stage(job(tmp_path, inputs=["a.csv"])):
+        pass
+    path.write_bytes(altered)
+    os.utime(path, ns=times)
+    with pytest.raises(SystemExit):
+        Stage(job(tmp_path, inputs=["a.csv"], outputs=["b.csv"])).__enter__()
+    said = capsys.readouterr().err
+    assert f"sweep failed: {path} ({len(altered)} bytes) was altered after it was made" in said
+    assert "Delete it and run the same command again" in said
+    assert "was altered after it was made" in (tmp_path / "logs" / "sweep.log").read_text()
+
+
+def test_an_input_that_no_stage_made_is_let_pass(tmp_path):
+    (tmp_path / "code.py").write_text("x")
+    with Stage(job(tmp_path, inputs=["code.py"])):
+        pass
+
+
+def test_a_file_that_is_made_anew_has_no_old_seal(tmp_path):
+    """Killed in between, it would be refused for not being what an earlier job made."""
+    made = job(tmp_path, outputs=["a.csv"])
+    with Stage(made):
+        files.write_text("old", made.output[0])
+    stage = Stage(made).__enter__()
+    files.write_text("new", made.output[0])
+    stage._log_file.close()
+    with Stage(job(tmp_path, inputs=["a.csv"])):
+        pass
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    made = job(tmp_path, outputs=["m[1].csv"])
+    leftover = tmp_path / ".m[1].4242.part.csv"
+    leftover.write_text("half")
+    others = [tmp_path / ".m1.4242.part.csv", tmp_path / ".m[1].4242.part.npz"]
+    for other in others:
+        other.touch()
+    with Stage(made):
+        assert not leftover.exists()
+        assert all(other.exists() for other in others)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (
+            MemoryError("Unable to allocate 8 TiB"),
+            "the memory was used up (Unable to allocate 8 TiB); use fewer --cores, or smaller "
+            "sizes in the configuration",
+        ),
+        (
+            OSError(errno.ENOSPC, "a.csv cannot be written: No space left on device"),
+            "a.csv cannot be written: No space left on device; make room and run the same "
+            "command again",
+        ),
+        (PermissionError(errno.EACCES, "Permission denied", "a.csv"), "a.csv: Permission denied"),
+        (ValueError("a\n  b"), "a b"),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_reasons(error, says):
+    assert reason(error) == says
+
+
+def test_a_folder_that_takes_no_log_is_named(tmp_path, capsys):
+    (tmp_path / "logs").touch()
+    with pytest.raises(SystemExit):
+        Stage(job(tmp_path)).__enter__()
+    assert f"sweep failed: {tmp_path / 'logs'}: File exists" in capsys.readouterr().err
+
+
+def test_a_failure_after_the_work_is_told_too(tmp_path, capsys, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("stage.seals.put", fail)
+    with pytest.raises(SystemExit), Stage(job(tmp_path)):
+        pass
+    assert "No space left on device; make room" in capsys.readouterr().err
+    assert not (tmp_path / "logs" / "sweep.json").exists()
+
+
+def test_a_record_that_is_being_written_is_not_read(tmp_path):
+    with Stage(job(tmp_path)):
+        pass
+    (tmp_path / "logs" / ".b.4242.part.json").write_text('{"rule"')
+    assert len(provenance.collect({}, tmp_path)["stages"]) == 1

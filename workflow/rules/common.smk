@@ -7,7 +7,7 @@ from pathlib import Path
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
-from stage import provenance, settings, tracking  # noqa: E402
+from stage import kills, provenance, settings, tracking  # noqa: E402
 
 
 def refuse(mistakes):
@@ -155,3 +155,10 @@ def say_how_it_went():
     tally = Path(result("scoreboard.txt"))
     if tally.exists():
         print(tally.read_text(), file=sys.stderr)
+
+
+def say_what_failed():
+    """Put the failed run on record, and speak for the jobs that could not."""
+    for sentence in kills.killed(Path(RESULTS)):
+        print(f"\n{sentence}", file=sys.stderr)
+    provenance.refresh(config, Path(RESULTS))

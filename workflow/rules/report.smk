@@ -39,9 +39,13 @@ rule report:
         "../scripts/report.py"
 
 
+onstart:
+    kills.note_owner(Path.cwd())
+
+
 onsuccess:
     say_how_it_went()
 
 
 onerror:
-    provenance.refresh(config, Path(RESULTS))
+    say_what_failed()

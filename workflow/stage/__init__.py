@@ -10,28 +10,53 @@ a door between the two::
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar
 
 import threadpoolctl
 
-from stage import files, progress, provenance
+from stage import files, progress, provenance, seals
 
 Item = TypeVar("Item")
+
+
+def reason(error: BaseException) -> str:
+    """Return what went wrong, as one sentence.
+
+    >>> reason(MemoryError())
+    'the memory was used up; use fewer --cores, or smaller sizes in the configuration'
+    """
+    said = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        detail = f" ({said})" if said else ""
+        return (
+            f"the memory was used up{detail}; use fewer --cores, "
+            "or smaller sizes in the configuration"
+        )
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        hint = _HINTS.get(error.errno or 0)
+        return f"{what}; {hint}" if hint else what
+    return said or type(error).__name__
+
+
+_HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room and run the same command again")
 
 
 class Stage:
     """One job of the workflow, from its first line in the log to its record.
 
     BLAS runs with one thread whatever ``--cores`` says: its last digits depend on the
-    number of threads, and the results must not. A failure is told in one sentence on
+    number of threads, and the results must not. An input that was altered since another
+    stage made it is refused (:mod:`stage.seals`). A failure is told in one sentence on
     the terminal, with the end of the log; the whole traceback is in the log.
     """
 
@@ -39,13 +64,24 @@ class Stage:
         self.rule: str = snakemake.rule
         self.job = ",".join(f"{name}={value}" for name, value in snakemake.wildcards.items())
         self.log_path = Path(snakemake.log[0])
+        self._results = seals.results_of(self.log_path)
+        self._inputs = [str(path) for path in snakemake.input]
+        self._outputs = [str(path) for path in snakemake.output]
         self._threads: int = snakemake.threads
         self._record = record
+        self._began = time.time()
 
     def __enter__(self) -> Stage:
+        try:
+            self._begin()
+        except Exception as error:
+            self._fail(error)
+        return self
+
+    def _begin(self) -> None:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         # a stage stays silent on the terminal unless it takes long or fails
-        self._log_file = self.log_path.open("w", encoding="utf-8", buffering=1)
+        self._log_file: TextIO = self.log_path.open("w", encoding="utf-8", buffering=1)
         handler = logging.StreamHandler(self._log_file)
         logging.basicConfig(
             handlers=[handler], level=logging.INFO, format="%(asctime)s %(message)s", force=True
@@ -55,9 +91,11 @@ class Stage:
         if "numba" in sys.modules:
             numba = sys.modules["numba"]
             numba.set_num_threads(min(self._threads, numba.config.NUMBA_NUM_THREADS))
-        self._began = time.time()
         self.say(f"{self.name} begins")
-        return self
+        for path in self._outputs:
+            files.remove_leftovers(path)
+        seals.take_off(self._outputs, self._results)
+        seals.check(self._inputs, self._results)
 
     def __exit__(
         self,
@@ -65,24 +103,35 @@ class Stage:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        seconds = time.time() - self._began
         if error is None:
-            self.say(f"{self.name} ends after {seconds:.1f} s")
-            if self._record:
-                self._leave_record(seconds)
-            self._log_file.close()
-            return
-        self._log_file.write("".join(traceback.format_exception(kind, error, trace)))
+            try:
+                self._end()
+            except Exception as late:
+                self._fail(late)
+        else:
+            self._fail(error)
+
+    def _end(self) -> None:
+        seconds = time.time() - self._began
+        if self._record:
+            seals.put(self._outputs, self._results)
+            self._leave_record(seconds)
+        self.say(f"{self.name} ends after {seconds:.1f} s")
         self._log_file.close()
-        reason = " ".join(str(error).split()) or type(error).__name__
-        tail = self.log_path.read_text(encoding="utf-8").splitlines()[-12:]
-        print(
-            f"\n{self.name} failed: {reason}\n  the end of {self.log_path}:",
-            *(f"  | {line}" for line in tail),
-            sep="\n",
-            file=sys.stderr,
-            flush=True,
-        )
+
+    def _fail(self, error: BaseException) -> NoReturn:
+        """Say what went wrong, in the log and on the terminal, and end the job."""
+        sentence = f"{self.name} failed: {reason(error)}"
+        # a full disk takes no log either, and an unwritable folder has none to close
+        with suppress(OSError, AttributeError):
+            self._log_file.close()
+        with suppress(OSError), self.log_path.open("a", encoding="utf-8") as log:
+            log.write(f"{sentence}\n{''.join(traceback.format_exception(error))}")
+        tail: list[str] = []
+        with suppress(OSError):
+            lines = self.log_path.read_text(encoding="utf-8").splitlines()
+            tail = [f"  the end of {self.log_path}:", *(f"  | {line}" for line in lines[-12:])]
+        print(f"\n{sentence}", *tail, sep="\n", file=sys.stderr, flush=True)
         # the sentence above says it all; a second traceback would bury it
         raise SystemExit(1) from None
 

@@ -7,10 +7,11 @@ a file under its final name. The bytes depend on the content alone (no dates).
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +27,39 @@ if TYPE_CHECKING:
 def complete(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path in the target's folder; rename it to ``path`` on success."""
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
     # the suffix stays, because savefig and pandas choose a format by it
     temporary = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(target)
+    except Exception as error:
+        trouble = _trouble_with_the_disk(error)
+        if trouble is None:
+            raise
+        raise OSError(trouble.errno, f"{target} cannot be written: {trouble.strerror}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # a folder that cannot be written holds nothing to remove
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(path: str | Path) -> None:
+    """Remove what killed writers of ``path`` have left under their temporary names."""
+    target = Path(path)
+    for leftover in target.parent.glob(f".{glob.escape(target.stem)}.*.part{target.suffix}"):
+        leftover.unlink(missing_ok=True)
+
+
+def _trouble_with_the_disk(error: BaseException | None) -> OSError | None:
+    """Return the error of the system behind ``error``: a writer may fail again while closing."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            return error
+        error = error.__context__
+    return None
 
 
 def write_text(text: str, path: str | Path) -> None:

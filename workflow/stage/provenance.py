@@ -61,7 +61,7 @@ def collect(config: Mapping[str, Any], results: Path) -> dict[str, Any]:
         The run's results, where the stages have left their records (below ``logs``) and
         the data rules the edition and the checksums of its files (in ``lhco``).
     """
-    stages = [json.loads(path.read_text()) for path in sorted((results / "logs").rglob("*.json"))]
+    stages = [json.loads(path.read_text()) for path in _records(results)]
     stages.sort(key=lambda stage: (stage["rule"], stage["job"]))
     return {
         "config": dict(config),
@@ -91,9 +91,13 @@ def refresh(config: Mapping[str, Any], results: Path) -> None:
     """
     target = results / "provenance.json"
     since = target.stat().st_mtime if target.exists() else 0.0
-    records = (results / "logs").rglob("*.json")
-    if any(record.stat().st_mtime > since for record in records):
+    if any(record.stat().st_mtime > since for record in _records(results)):
         write(config, target)
+
+
+def _records(results: Path) -> list[Path]:
+    """Return the records of the stages; one that is still being written has a hidden name."""
+    return sorted((results / "logs").rglob("[!.]*.json"))
 
 
 def _processor() -> str:
