@@ -8,7 +8,11 @@ CALIBRATION = jobs_of(
 STATISTIC_NAMES = {name.replace(":", "-"): name for name in STATISTICS["names"]}
 RECIPE = {
     **{
-        name: SCORE[name] for name in ("coordinates", "source", "method", "exact_limit")
+        name: SCORE[name]
+        for name in (
+            *("coordinates", "source", "method"),
+            *("exact_limit", "companions", "pairs"),
+        )
     },
     "factors": SCORE["bandwidths"],
     "n_per_bandwidth": SCORE["features_per_bandwidth"],

@@ -21,14 +21,13 @@ with Stage(snakemake):
         score.Recipe(**params.recipe),
         partial(stream, params.seed, "score"),
         top=params.top,
-        threads=snakemake.threads,
     )
     parts = [
         significance.NullDraws.from_dict(files.read_npz(path)) for path in snakemake.input.parts
     ]
-    null = significance.NullDraws.joined(parts)
-    band = significance.band(null.largest, levels=tuple(LEVELS.values()))
-    table = pd.DataFrame(dict(zip(LEVELS, band, strict=True)))
+    null = significance.joined(parts)
+    band = {name: significance.band(null.largest, level=at) for name, at in LEVELS.items()}
+    table = pd.DataFrame(band)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     files.write_csv(table.assign(observed=observed.largest[0]), snakemake.output.band)
 

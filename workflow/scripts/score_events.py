@@ -14,10 +14,9 @@ with Stage(snakemake):
     sample, reference = problem["sample"], problem["reference"]
     recipe = score.Recipe(**params.recipe)
     streams = partial(stream, params.seed, "score")
-    threads = {"threads": snakemake.threads}
 
     choices = score.choose(sample, reference, recipe, streams)
-    scored = score.score_events(sample, reference, recipe, streams, choices=choices, **threads)
+    scored = score.score_events(sample, reference, recipe, streams, choices=choices)
     table = {
         "event": pd.read_parquet(snakemake.input.events, columns=["event"])["event"],
         "rank": ranks(scored.loo),
@@ -27,16 +26,14 @@ with Stage(snakemake):
         "witness": scored.witness,
     }
     if params.folds:
-        fitted = crossfit.cross_fit(
-            sample, reference, recipe, streams, k=params.folds, witness="loo", **threads
-        )
+        fitted = crossfit.cross_fit(sample, reference, recipe, streams, k=params.folds)
         table["cross_fitted"] = fitted.loo
     if params.batches["estimators"]:
-        size = {name: params.batches[name] for name in ("m", "R", "group_size")}
-        batches = score.batch_scores(
-            sample, reference, recipe, streams, choices=choices, **size, **threads
+        size = {name: params.batches[name] for name in ("m", "R", "group_size", "rank")}
+        estimates = score.batch_estimates(
+            sample, reference, recipe, streams, choices=choices, **size
         )
-        table |= {name: getattr(batches, name) for name in params.batches["estimators"]}
+        table |= {name: getattr(estimates.scores, name) for name in params.batches["estimators"]}
     if "label" in problem:
         table["label"] = problem["label"]
     files.write_parquet(pd.DataFrame(table), snakemake.output.scores)

@@ -15,12 +15,9 @@ with Stage(snakemake):
     options = {
         "numbers": range(params.numbers[0], params.numbers[-1] + 1),
         "top": params.top,
-        "threads": snakemake.threads,
     }
     if params.draw == "permutations":
         null = significance.permutations(sample, reference, recipe, streams, **options)
     else:
-        null = significance.pseudoexperiments(
-            None, len(sample), reference, recipe, streams, **options
-        )
+        null = significance.pseudoexperiments(len(sample), reference, recipe, streams, **options)
     files.write_npz(null.as_dict(), snakemake.output[0])

@@ -42,20 +42,23 @@ def ranking(scores: pd.DataFrame, band: pd.DataFrame) -> Iterator[Figure]:
         )
         axes.plot(band["rank"], band["median"], color=style.GREY, linewidth=0.9)
         shown = scores[scores["rank"] <= band["rank"].max()].sort_values("rank")
-        style.points(
-            axes,
+        # the errors of neighbouring ranks go together, so that a band says more than bars
+        axes.fill_between(
             shown["rank"],
-            shown["loo"],
-            shown["error"],
-            series="LOO witness",
-            label="this sample",
-            markersize=2.5,
-            elinewidth=0.6,
+            shown["loo"] - shown["error"],
+            shown["loo"] + shown["error"],
+            color=style.VERMILION,
+            alpha=0.2,
+            linewidth=0,
+            label="its standard error",
+        )
+        style.points(
+            axes, shown["rank"], shown["loo"], series="LOO witness", label="this sample", ms=2.5
         )
         axes.set_xscale("log")
         axes.set_xlabel("rank of the event")
         axes.set_ylabel("leave-one-out witness")
-        axes.legend(loc="best")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.18), ncols=3, fontsize=6)
         yield figure
 
 
@@ -94,7 +97,9 @@ def pairs(fields: pd.DataFrame, top: pd.DataFrame) -> Iterator[Figure]:
     rows = -(-len(planes) // columns)
     with style.canvas(columns, rows, height=2.3 if columns > 1 else 2.8) as (figure, grid):
         panels = np.atleast_1d(grid).ravel()
-        limit = float(np.abs(fields["score"]).max()) or 1.0
+        # a cell with one event may have any score: the cells with most events set the scale
+        full = fields[fields["events"] >= fields["events"].median()]
+        limit = float(np.abs(full["score"]).max()) or 1.0
         norm = TwoSlopeNorm(0.0, -limit, limit)
         for axes, (x, y) in zip(panels, planes, strict=False):
             part = fields[(fields["x"] == x) & (fields["y"] == y)]
