@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from localizer import experiment1
+from localizer.checks import Array
 from localizer.gaussian import GaussianBenchmark
 from localizer.randomness import stream
 from localizer.scoreboard import Finding, ensemble, realization, statement
@@ -115,13 +116,21 @@ def of_toys(
 def of_field(field: pd.DataFrame, model: GaussianBenchmark) -> list[Finding]:
     """Return what the worst toy's residual field looks like."""
     at_signal, opposite = experiment1.field_contrast(field, model)
+    near, across = (_field_correlation(model, at) for at in ((-0.5, 0.0), (-3.0, 0.0)))
     return [
+        statement(
+            "e1.correlated_field",
+            near > 0.5,
+            value=near,
+            note="exact correlation of the empirical witness at the signal's centre and half a "
+            f"unit from it; on the opposite side of the background it is {across:.2f}",
+        ),
         statement(
             "e1.extreme_field",
             at_signal < 0 < opposite,
             value=at_signal,
             note=f"mean residual at the signal; on the opposite side it is {opposite:.2e}",
-        )
+        ),
     ]
 
 
@@ -368,6 +377,25 @@ def of_efficiency(
             f"here, addition is the better one from m = {crossing} on",
         ),
     ]
+
+
+def _field_correlation(model: GaussianBenchmark, step: tuple[float, float]) -> float:
+    """Return the correlation of the empirical witness at the signal's centre and a step away.
+
+    The product of two kernels in X is one of bandwidth h / sqrt(2) about the middle.
+    """
+    one = np.array([model.mean])
+    other = one + np.array([step])
+    squared = replace(model, h=model.h / math.sqrt(2))
+
+    def mean(each: GaussianBenchmark, x: Array) -> float:
+        return float(each.epsilon * each.a_S(x)[0] + (1 - each.epsilon) * each.a_B(x)[0])
+
+    def covariance(x: Array, y: Array) -> float:
+        damping = math.exp(-float(np.sum((x - y) ** 2)) / (4 * model.h**2))
+        return damping * mean(squared, (x + y) / 2) - mean(model, x) * mean(model, y)
+
+    return covariance(one, other) / math.sqrt(covariance(one, one) * covariance(other, other))
 
 
 def _separations(table: pd.DataFrame) -> dict[tuple[int, str], float]:

@@ -37,7 +37,7 @@ def of_toys(toys: pd.DataFrame, *, model: experiment2.LatentModel, N: int) -> li
     gaps = [float((some["auc_mmd"] - some["auc_loo"]).mean()) for some in (near, far)]
     follows = float(stats.spearmanr(part["mu_norm"], part["auc_lr"]).statistic)
     return [
-        realization("e2.one_mu_norm", part["mu_norm"]),
+        realization("e2.one_mu_norm", part["mu_norm"], note="among draws from the prior"),
         statement(
             "e2.varies_with_mu",
             follows > 0.5,
@@ -135,7 +135,7 @@ def of_n_scan(toys: pd.DataFrame, scan: pd.DataFrame, *, published_toys: int) ->
             closing > 5 and max(rises) < 3,
             value=closing,
             note=f"fall of the gap to the known-mu witness from N = {smallest} to {largest} over "
-            f"its error; no step rises by more than {max(rises):.1f} errors",
+            f"its error; the smallest fall of a step is {-max(rises):.1f} of its errors",
         ),
         statement(
             "e2.scan_only_shared_improves",

@@ -17,5 +17,6 @@ with Stage(snakemake):
         *findings_theory.of_witness(p.seed, model),
         *findings_theory.of_context(p.seed, model),
         *findings_theory.of_interpretation(p.seed, model),
+        *findings_theory.of_choices(p.seed, model),
     ]
     files.write_json([finding.as_dict() for finding in findings], snakemake.output[0])
