@@ -24,3 +24,21 @@ rule scoreboard:
         not_comparable=OTHER_STATISTICS,
     script:
         "../scripts/scoreboard.py"
+
+
+rule supp_scoreboard:
+    input:
+        code=code("draw_scoreboard.py"),
+        scores=rules.scoreboard.output.csv,
+        edition=rules.lhco_edition.output[0],
+    output:
+        drawn=figure("supp_scoreboard", "Scoreboard", "The scoreboard at a glance"),
+        points=result("figures/supp_scoreboard.csv"),
+    log:
+        result("logs/supp_scoreboard.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        other_statistics=OTHER_STATISTICS,
+    script:
+        "../scripts/draw_scoreboard.py"
