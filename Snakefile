@@ -23,5 +23,7 @@ rule all:
         rules.experiment2.input,
         rules.experiment3.input,
         rules.scoreboard.output,
+        rules.supp_scoreboard.output,
+        rules.paper.output,
         result("provenance.json"),
         result("report.html"),

@@ -1,4 +1,38 @@
 # What is held against the paper, and the papers made of it.
+PAPER_PARTS = sorted(
+    str(path)
+    for folder in ("lib", "sections")
+    for path in Path("paper", folder).glob("*.typ")
+)
+PAPER_FIGURES = [
+    "fig01_resampled_analytic",
+    "fig02_roc",
+    "fig03_mscan",
+    "fig04_marginal_pair",
+    "fig05_nscan",
+    "fig06_marginal_recovery",
+    "fig07_vs_m",
+    "fig08_highm",
+    "fig09_scaling",
+    "supp_context",
+    "supp_generic_regime",
+    "supp_lhco_references",
+    "supp_scoreboard",
+    "supp_self_influence",
+]
+PAPER_POINTS = ["fig03_mscan", "fig04_marginal_pair", "supp_generic_regime_exact"]
+PAPER_TABLES = [
+    "exp1_targets",
+    "exp2_context",
+    "exp2_n_scan",
+    "exp3_by_R",
+    "exp3_by_m",
+    "exp3_choices",
+    "exp3_scaling",
+    "exp3_scatter",
+    "exp3_witness",
+    "lhco_samples",
+]
 
 
 rule scoreboard:
@@ -42,3 +76,29 @@ rule supp_scoreboard:
         other_statistics=OTHER_STATISTICS,
     script:
         "../scripts/draw_scoreboard.py"
+
+
+rule paper:
+    input:
+        code=code("paper.py"),
+        main="paper/main.typ",
+        parts=PAPER_PARTS,
+        references="paper/references.yml",
+        figures=expand(result("figures/{name}.pdf"), name=PAPER_FIGURES),
+        points=expand(result("figures/{name}.csv"), name=PAPER_POINTS),
+        tables=expand(result("tables/{name}.csv"), name=PAPER_TABLES),
+        constants=result("experiment3/numbers.json"),
+        scores=rules.scoreboard.output.csv,
+        numbers=rules.scoreboard.output.numbers,
+        edition=rules.lhco_edition.output[0],
+    output:
+        result("paper.pdf"),
+    log:
+        result("logs/paper.log"),
+    conda:
+        "../../envs/paper.yaml"
+    params:
+        config=config,
+        other_statistics=OTHER_STATISTICS,
+    script:
+        "../scripts/paper.py"
