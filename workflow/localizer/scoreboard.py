@@ -17,9 +17,10 @@ project found for it; :func:`judge` compares the two by the rule of the row's ki
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ def read_published(table: pd.DataFrame) -> list[Published]:
     rows: list[Published] = []
     for line, record in enumerate(table.fillna("").to_dict("records"), start=2):
         text = {str(key): str(value).strip() for key, value in record.items()}
-        rows.append(_published(text, f"published, line {line} ({text['id'] or 'no id'})"))
+        rows.append(_published(text, f"published, line {line} ({text['id'][:80] or 'no id'})"))
     names = [row.id for row in rows]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -171,23 +172,29 @@ def read_published(table: pd.DataFrame) -> list[Published]:
 def _published(text: Mapping[str, str], where: str) -> Published:
     if not text["id"]:
         raise ValueError(f"{where}: id must not be empty")
+
+    def wrong(name: str, must: str) -> ValueError:
+        return ValueError(f"{where}: {name} is {text[name][:80]!r}; it must be {must}")
+
     if text["kind"] not in KINDS:
-        raise ValueError(f"{where}: kind is {text['kind']!r}; it must be one of {', '.join(KINDS)}")
+        raise wrong("kind", f"one of {', '.join(KINDS)}")
     for name in ("value", "error"):
         if (text[name] or (name == "value" and text["kind"] != "statement")) and not _is_number(
             text[name]
         ):
-            raise ValueError(f"{where}: {name} is {text[name]!r}; it must be a number as printed")
-    if text["toys"] and not text["toys"].isdigit():
-        raise ValueError(f"{where}: toys is {text['toys']!r}; it must be a whole number")
+            raise wrong(name, "a number as printed")
+    if text["error"] and not float(text["error"]) > 0:
+        raise wrong("error", "positive")
+    if text["toys"] and not re.fullmatch("[1-9][0-9]{0,8}", text["toys"]):
+        raise wrong("toys", "a whole number of at least 1")
     return Published(**{**text, "toys": int(text["toys"]) if text["toys"] else None})  # type: ignore[arg-type]
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return Decimal(text).is_finite()
-    except InvalidOperation:
+    # printed digits, and none that a float could not hold
+    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", text, re.ASCII):
         return False
+    return math.isfinite(float(text)) and (float(text) != 0 or not Decimal(text))
 
 
 def board(

@@ -171,20 +171,46 @@ def sources(file: DataFile, mirror: str | None = None) -> tuple[str, ...]:
     """
     if mirror is None:
         return (file.address,)
-    scheme = urllib.parse.urlsplit(mirror).scheme
+    folder = mirror_folder(mirror)
+    if folder is None:
+        return (f"{mirror.rstrip('/')}/{urllib.parse.quote(file.path)}", file.address)
+    if not folder.is_dir():
+        raise ValueError(f"the mirror {mirror} is not a directory")
+    return ((folder.resolve() / file.path).as_uri(), file.address)
+
+
+def mirror_folder(mirror: str) -> Path | None:
+    """Return the directory that a mirror names, or None if it is a web address.
+
+    Raises
+    ------
+    ValueError
+        If it can be neither: only file:// and https:// addresses are used, and http:// for
+        this machine itself.
+
+    Examples
+    --------
+    >>> mirror_folder("file:///data/lhco").as_posix()
+    '/data/lhco'
+    >>> mirror_folder("https://example.org/lhco") is None
+    True
+    """
+    if not mirror.isprintable():
+        raise ValueError("the mirror must be written in one line of plain characters")
+    scheme = _split(mirror).scheme
     if scheme in ("http", "https"):
         if not _trusted(mirror):
             raise ValueError(f"the mirror must be an https address, not {mirror}")
-        base = mirror.rstrip("/")
-        return (f"{base}/{urllib.parse.quote(file.path)}", file.address)
+        return None
     if "://" in mirror and scheme != "file":
         raise ValueError(
             f"the mirror must be a directory or an https or file address, not {mirror}"
         )
-    folder = _as_path(mirror) if scheme == "file" else Path(mirror)
-    if not folder.is_dir():
-        raise ValueError(f"the mirror {mirror} is not a directory")
-    return ((folder.resolve() / file.path).as_uri(), file.address)
+    if scheme != "file":
+        return Path(mirror)
+    if _split(mirror).netloc not in ("", "localhost"):
+        raise ValueError(f"the mirror must be a file address of this machine, not {mirror}")
+    return _as_path(mirror)
 
 
 def fault(path: Path, file: DataFile) -> str | None:
@@ -389,8 +415,12 @@ def _respond(
         handlers.append(urllib.request.ProxyHandler({}))
     opener = urllib.request.build_opener(*handlers)
     try:
-        with opener.open(urllib.request.Request(address, headers=headers), timeout=timeout) as r:
-            yield r
+        try:
+            opened = opener.open(urllib.request.Request(address, headers=headers), timeout=timeout)
+        except ValueError as error:
+            raise _SourceError(f"it redirects to what is no address: {error}") from None
+        with opened as response:
+            yield response
     except urllib.error.HTTPError as error:
         error.close()
         answer = f"the server answers {error.code} {error.reason}"
@@ -430,21 +460,34 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """Refuse to leave https."""
-        secure = newurl.startswith("https:")
-        if not secure and not (_loopback(req.full_url) and _trusted(newurl)):
+        """Refuse to leave https; only this machine may send on to itself without."""
+        secure = _split(newurl).scheme == "https"
+        if not _trusted(newurl) or not (secure or _loopback(req.full_url)):
             fp.close()
             raise _SourceError(f"it redirects to {newurl}, which is not an https address")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _trusted(address: str) -> bool:
-    scheme = urllib.parse.urlsplit(address).scheme
-    return scheme == "https" or (scheme == "http" and _loopback(address))
+    parts = _split(address)
+    # what no server is named by would end in an error that names no address
+    if not parts.hostname or not address.isascii() or not address.isprintable() or " " in address:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and _loopback(address))
+
+
+def _split(address: str) -> urllib.parse.SplitResult:
+    """Return the parts of an address; none of what cannot be one."""
+    try:
+        parts = urllib.parse.urlsplit(address)
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return urllib.parse.SplitResult("", "", "", "", "")
+    return parts
 
 
 def _loopback(address: str) -> bool:
-    host = urllib.parse.urlsplit(address).hostname or ""
+    host = _split(address).hostname or ""
     if host == "localhost":
         return True
     try:
@@ -454,4 +497,4 @@ def _loopback(address: str) -> bool:
 
 
 def _as_path(address: str) -> Path:
-    return Path(urllib.request.url2pathname(urllib.parse.urlsplit(address).path))
+    return Path(urllib.request.url2pathname(_split(address).path))

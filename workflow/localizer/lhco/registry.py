@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+import urllib.parse
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 COLUMNS = (
     "path",
@@ -21,6 +22,10 @@ COLUMNS = (
     "editions",
 )
 EDITIONS = ("full", "subset", "zenodo")
+
+# Plain names below one another: no way out of the folder, nothing that a shell or a server
+# would read as anything else.
+_PATH = re.compile(r"(?:\w[\w.-]*/)*\w[\w.-]*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ def read(path: Path) -> tuple[DataFile, ...]:
         raise ValueError(f"the registry {path} does not exist") from None
     except UnicodeDecodeError:
         raise ValueError(f"the registry {path} is not a text file") from None
+    except OSError as error:
+        raise ValueError(f"the registry {path} cannot be read: {error.strerror}") from None
     return parse(text)
 
 
@@ -88,18 +95,20 @@ def parse(text: str) -> tuple[DataFile, ...]:
         In one sentence that names the line and the column.
     """
     reader = csv.reader(io.StringIO(text))
-    header = next(reader, [])
-    if tuple(header) != COLUMNS:
+    try:
+        header, *lines = [(reader.line_num, fields) for fields in reader] or [(1, [])]
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num} of the registry is no csv: {error}") from None
+    if tuple(header[1]) != COLUMNS:
         raise ValueError(
             f"line 1 of the registry must name the columns {','.join(COLUMNS)}, "
-            f"it reads {','.join(header)!r}"
+            f"it reads {','.join(header[1])[:200]!r}"
         )
     files: list[DataFile] = []
     seen: set[str] = set()
-    for fields in reader:
+    for line, fields in lines:
         if not fields:
             continue
-        line = reader.line_num
         if len(fields) != len(COLUMNS):
             raise ValueError(
                 f"line {line} of the registry must have {len(COLUMNS)} fields, it has {len(fields)}"
@@ -152,23 +161,26 @@ class _Row:
 
     def _path(self) -> str:
         text = self._words("path")
-        path = PurePosixPath(text)
-        if path.is_absolute() or ".." in path.parts or "\\" in text or str(path) != text:
-            raise self.error("path", f"must be a plain relative path, not {text!r}")
+        if not _PATH.fullmatch(text):
+            raise self.error("path", f"must be a plain relative path, not {text[:80]!r}")
         return text
 
     def _address(self) -> str:
         text = self._words("address")
-        if not re.fullmatch(r"https://[^\s/]+/\S+", text):
-            raise self.error("address", f"must be an https address, not {text!r}")
+        try:
+            host = urllib.parse.urlsplit(text).hostname
+        except ValueError:
+            host = None
+        if not host or not re.fullmatch(r"https://[!-.0-~]+/[!-~]+", text):
+            raise self.error("address", f"must be an https address, not {text[:80]!r}")
         return text
 
     def _integer(self, column: str, *, optional: bool = False) -> int | None:
         text = self.fields[column]
         if optional and not text:
             return None
-        if not re.fullmatch(r"[1-9][0-9]*", text):
-            raise self.error(column, f"must be a whole number of at least 1, not {text!r}")
+        if not re.fullmatch(r"[1-9][0-9]{0,17}", text):
+            raise self.error(column, f"must be a whole number of at least 1, not {text[:80]!r}")
         return int(text)
 
     def _digest(self, column: str, length: int) -> str | None:
@@ -176,13 +188,13 @@ class _Row:
         if not text:
             return None
         if not re.fullmatch(rf"[0-9a-f]{{{length}}}", text):
-            raise self.error(column, f"must be {length} hexadecimal digits, not {text!r}")
+            raise self.error(column, f"must be {length} hexadecimal digits, not {text[:80]!r}")
         return text
 
     def _words(self, column: str) -> str:
         text = self.fields[column]
         if not text or text != text.strip():
-            raise self.error(column, f"must be a word or several, not {text!r}")
+            raise self.error(column, f"must be a word or several, not {text[:80]!r}")
         return text
 
     def _editions(self) -> tuple[str, ...]:
@@ -190,6 +202,6 @@ class _Row:
         unknown = [name for name in names if name not in EDITIONS]
         if unknown or len(set(names)) < len(names):
             raise self.error(
-                "editions", f"must be some of {', '.join(EDITIONS)}, not {' '.join(names)!r}"
+                "editions", f"must be some of {', '.join(EDITIONS)}, not {' '.join(names)[:80]!r}"
             )
         return names

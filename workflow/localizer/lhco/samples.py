@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -146,8 +147,11 @@ def read_table(path: Path) -> Array:
             table = np.lib.format.read_array(content, allow_pickle=False)
     except FileNotFoundError:
         raise ValueError(f"{path} does not exist") from None
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} is not a plain .npy file: {error}") from None
+    except Exception as error:
+        # numpy reads the header as Python, and it may promise more numbers than there is room
+        # for: a broken one fails in any of a dozen ways
+        reason = textwrap.shorten(str(error), 200)
+        raise ValueError(f"{path} is not a plain .npy file: {reason}") from None
     if table.dtype != np.float64:
         raise ValueError(f"{path} must hold float64 numbers, it holds {table.dtype}")
     if table.ndim != 2 or table.shape[1] != len(COLUMNS):
