@@ -7,7 +7,7 @@ from pathlib import Path
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
-from stage import kills, provenance, settings, tracking  # noqa: E402
+from stage import cost, kills, provenance, settings, tracking  # noqa: E402
 
 
 def refuse(mistakes):
@@ -23,6 +23,10 @@ configfile: "config/config.yaml"
 
 
 refuse(settings.problems(config))
+
+# Once, at the start: a job that parses the workflow anew stays silent.
+if workflow.is_main_process and cost.warning(config):
+    print(cost.warning(config), file=sys.stderr)
 
 # Compiled kernels are kept between jobs; the rule compile_kernels fills this folder
 # before a sweep and the sweep's jobs only read it.

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import difflib
+import json
+import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
+from localizer.lhco import download
+
+from stage import cost
 
 SCHEMA = Path(__file__).resolve().parents[1] / "schemas" / "config.schema.yaml"
+LARGEST_DAG = 10_000
+"""More jobs than this, and Snakemake takes minutes to plan what it could do in seconds."""
+
+_LARGEST_GROUP = 2**31 - 1
 
 
 def problems(config: Mapping[str, Any], schema: Mapping[str, Any] | None = None) -> list[str]:
     """Return one sentence for each mistake in ``config``; an empty list if it is sound."""
     rules = load_schema() if schema is None else schema
-    validator = jsonschema.Draft202012Validator(rules)
+    validator = _Validator(rules)
     errors = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.path)))
     found = [sentence for error in errors for sentence in _sentences(error)]
     return found or list(_contradictions(config))
@@ -34,8 +44,9 @@ def unreadable(path: Path) -> list[str]:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         return [f"{path}{where} is not valid YAML: {error.problem}."]
-    except yaml.YAMLError as error:
-        return [f"{path} is not valid YAML: {error}."]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # a number of thousands of digits, a list thousands deep
+        return [f"{path} is not valid YAML: {' '.join(str(error).split())}."]
     if not isinstance(content, dict):
         return [f"{path} must hold keys and values, one section for each experiment."]
     return []
@@ -44,7 +55,8 @@ def unreadable(path: Path) -> list[str]:
 def differs(config: Mapping[str, Any], shipped: Path) -> bool:
     """Tell whether an experiment's parameters differ from those of the file ``shipped``.
 
-    How the toys are cut into jobs does not count: it changes no result.
+    How the toys are cut into jobs does not count, and what is measured of speed: neither
+    changes a result.
     """
     paper = yaml.safe_load(shipped.read_text(encoding="utf-8"))
     return bool(_parameters(config) != _parameters(paper))
@@ -63,6 +75,7 @@ def _results_of(tree: Any) -> Any:
     return tree
 
 
+@cache
 def load_schema() -> dict[str, Any]:
     """Return the schema that ships with the workflow."""
     schema: dict[str, Any] = yaml.safe_load(SCHEMA.read_text())
@@ -74,10 +87,11 @@ def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
     key, limit, instance, schema = _dotted(error.path), *_parts(error)
     if error.validator == "additionalProperties":
         known = list(schema["properties"])
-        for name in sorted(set(map(str, instance)) - set(known)):
+        for name in sorted(str(key) for key in instance if key not in known):
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
-            yield f"{_dotted([*error.path, name])} is not a key; {hint}"
+            plain = name if name.isidentifier() and len(name) <= 60 else _shown(name)
+            yield f"{_dotted([*error.path, plain])} is not a key; {hint}"
         return
     if error.validator == "required":
         # jsonschema reports each missing key on its own and names it in the message only
@@ -85,7 +99,7 @@ def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
         yield f"{_dotted([*error.path, name])} is missing; it must be given."
         return
     allowed: dict[str, Callable[[], str]] = {
-        "type": lambda: f"it must be {_article(limit)}",
+        "type": lambda: f"it must be {_article(limit)}{_written(limit, instance)}",
         "enum": lambda: f"it must be one of {', '.join(map(str, limit))}",
         "const": lambda: f"it must be {limit}",
         "minimum": lambda: f"it must be at least {limit:g}",
@@ -94,6 +108,7 @@ def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
         "exclusiveMaximum": lambda: f"it must be below {limit:g}",
         "minItems": lambda: f"it must have at least {limit} entries",
         "maxItems": lambda: f"it must have at most {limit} entries",
+        "maxLength": lambda: f"it must have at most {limit} characters",
         "uniqueItems": lambda: "its entries must differ",
         "pattern": lambda: (
             "it must be made of letters, digits, - and _, and begin with a letter or digit"
@@ -161,6 +176,23 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
             f"experiment2.recovery.target_toys = {recovery['target_toys']}."
         )
     yield from _contradictions_of_batches(third)
+    yield from _contradictions_of_growth(config["growth"])
+    yield from _wrong_mirror(config["lhco"]["mirror"])
+    groups = [
+        ("experiment2.recovery", recovery["m"], recovery["group_size"]),
+        ("experiment3.r_scan", third["r_scan"]["m"], third["r_scan"]["group_size"]),
+        *(
+            ("experiment3.m_scan", m, size)
+            for m, size in zip(third["m_scan"]["m"], third["m_scan"]["group_size"], strict=False)
+        ),
+        *(("growth", m, config["growth"]["group_size"]) for m in config["growth"]["m"]),
+    ]
+    for section, m, size in groups:
+        if m * size > _LARGEST_GROUP:
+            yield (
+                f"{section}.group_size is {size}; with {section}.m = {m} a group must hold at "
+                f"most {_LARGEST_GROUP} occurrences, it holds {m * size}."
+            )
     if third["features_per_bandwidth"] % 2:
         yield (
             f"experiment3.features_per_bandwidth is {third['features_per_bandwidth']}; it must be "
@@ -171,9 +203,12 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
         ("experiment2.recovery.R", recovery["R"]),
         ("experiment3.r_scan.R", third["r_scan"]["R"]),
         ("experiment3.sic_floors", third["sic_floors"]),
+        *((f"growth.{name}", config["growth"][name]) for name in "NmRD"),
     ):
         if values != sorted(values):
             yield f"{key} is {_shown(values)}; it must be in increasing order."
+    if len(third["m_scan"]["group_size"]) == len(third["m_scan"]["m"]):
+        yield from _too_many_jobs(config)
 
 
 def _contradictions_of_batches(third: Mapping[str, Any]) -> Iterator[str]:
@@ -205,7 +240,8 @@ def _contradictions_of_batches(third: Mapping[str, Any]) -> Iterator[str]:
                 if R % size:
                     yield (
                         f"experiment3.{key}.group_size holds {size}; it must divide every number "
-                        f"of batches, and {R} is not a multiple of it."
+                        f"of batches in experiment3.m_scan.R and experiment3.r_scan.R, and {R} is "
+                        "not a multiple of it."
                     )
                     break
     grid = {(m, R) for m in scan["m"] for R in (*run["R"], scan["R"]) if R <= scan["R"]}
@@ -214,7 +250,44 @@ def _contradictions_of_batches(third: Mapping[str, Any]) -> Iterator[str]:
     if used < 3:
         yield (
             f"experiment3.fit_minimum is {third['fit_minimum']:g}; it must leave at least 3 of "
-            f"the {len(grid)} points (m, R) to fit, it leaves {used}."
+            f"the {len(grid)} points (m, R) of experiment3.m_scan and experiment3.r_scan to fit, "
+            f"it leaves {used}."
+        )
+
+
+def _contradictions_of_growth(growth: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is wrong with the sizes of the benchmark of growth."""
+    for R in growth["R"]:
+        if R % growth["group_size"]:
+            yield (
+                f"growth.R holds {R}; it must be a multiple of growth.group_size = "
+                f"{growth['group_size']}."
+            )
+
+
+def _too_many_jobs(config: Mapping[str, Any]) -> Iterator[str]:
+    """Say which size of a job cuts the work too finely."""
+    jobs = cost.jobs(config)
+    if sum(jobs.values()) > LARGEST_DAG:
+        key = max(jobs, key=lambda name: jobs[name])
+        section = key.rpartition(".")[0]
+        yield (
+            f"{key} is too small for the sizes in {section}: it cuts them into {jobs[key]} jobs, "
+            f"and a run must have at most {LARGEST_DAG}."
+        )
+
+
+def _wrong_mirror(mirror: str) -> Iterator[str]:
+    """Say why ``lhco.mirror`` cannot name a mirror; whether it is there is seen when it is used."""
+    try:
+        folder = download.mirror_folder(mirror) if mirror else None
+    except ValueError as error:
+        yield f"lhco.mirror is {_shown(mirror)}; {error}."
+        return
+    if folder is not None and not folder.is_absolute() and ".." in folder.parts:
+        yield (
+            f"lhco.mirror is {_shown(mirror)}; a directory outside the project must be given by "
+            "its full path."
         )
 
 
@@ -226,7 +299,7 @@ def _dotted(path: Any) -> str:
 def _article(kind: str | list[str]) -> str:
     names = {
         "integer": "a whole number",
-        "number": "a number",
+        "number": "a finite number",
         "string": "a text",
         "array": "a list",
         "object": "a section with keys of its own",
@@ -236,8 +309,35 @@ def _article(kind: str | list[str]) -> str:
     return " or ".join(names.get(one, one) for one in kinds)
 
 
+def _written(kind: str | list[str], value: Any) -> str:
+    """Say how a whole number that has a decimal point is to be written."""
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return f", written {int(value)}" if abs(value) < 1e15 else ", written without a point"
+    return ""
+
+
 def _shown(value: Any) -> str:
     if value is None:
         return "empty"
-    text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    # quotes and escapes as in YAML: a line break in a value must not break the sentence
+    quoted = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else None
+    text = quoted or str(value)
+    text = text if len(text) <= 60 else f"{text[:57]}..."
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+# A number is finite, and a whole number is written as one: YAML knows .nan and .inf, which
+# no limit of a schema excludes, and 20.0 would fail later where a count is needed.
+_Validator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+            "number": lambda _, value: (
+                isinstance(value, int | float)
+                and not isinstance(value, bool)
+                and math.isfinite(value if isinstance(value, float) else 0)
+            ),
+        }
+    ),
+)
