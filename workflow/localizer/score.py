@@ -196,10 +196,10 @@ def choose(
     --------
     >>> from functools import partial
     >>> from localizer.randomness import stream
-    >>> chosen = choose([[0.0], [1.0]], [[2.0], [3.0]], Recipe("as_is", factors=(1, 2)),
-    ...                 partial(stream, 1))
-    >>> chosen.d_med, chosen.bank.bandwidths
-    (1.5, (1.5, 3.0))
+    >>> sample, reference = [[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]]
+    >>> recipe = Recipe("as_is", factors=(0.5, 1.0))
+    >>> choose(sample, reference, recipe, partial(stream, 1)).bank.bandwidths
+    (1.0, 2.0)
     """
     x, y = both(sample, reference)
     events = y if recipe.source == "reference" else np.concatenate([x, y])
