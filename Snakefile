@@ -12,6 +12,7 @@ include: "workflow/rules/experiment2.smk"
 include: "workflow/rules/experiment3.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/paper.smk"
+include: "workflow/rules/manuscript.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/score.smk"
 
@@ -25,5 +26,7 @@ rule all:
         rules.scoreboard.output,
         rules.supp_scoreboard.output,
         rules.paper.output,
+        rules.manuscript.output,
+        latex_tables(),
         result("provenance.json"),
         result("report.html"),

@@ -58,6 +58,7 @@ def test_a_parameter_of_one_study_leaves_the_others(branch):
         "exp1_findings",
         "scoreboard",
         "supp_scoreboard",
+        "manuscript",
     }
 
 

@@ -54,6 +54,13 @@ def code(script):
     return [os.path.relpath(module) for module in modules]
 
 
+def modules_of_the_package():
+    """The files of the package itself, in which the paper's equations are."""
+    return [
+        os.path.relpath(path) for path in sorted((WORKFLOW / "localizer").glob("*.py"))
+    ]
+
+
 def compiled(script):
     """The compiled kernels behind a script: there before the first of its jobs begins.
 
@@ -129,28 +136,65 @@ def table(name, category, title):
     return shown(f"tables/{name}.csv", category, title)
 
 
+def made_by(each):
+    """The names of a rule and of the script behind it."""
+    script = os.path.relpath(WORKFLOW / "scripts" / Path(each.script).name)
+    return {"rule": each.name, "script": script}
+
+
+def maker(path):
+    """The rule that makes a result, and its script."""
+    return next(made_by(each) for each in workflow.rules if each.is_producer(path))
+
+
 def reported():
-    """What the rules so far have marked for the report: the page's content, in order."""
-    items = []
-    for each in workflow.rules:
-        for output in each.output:
-            mark = getattr(output, "flags", {}).get("report")
-            if mark:
-                items.append(
-                    {
-                        "file": str(output),
-                        "caption": os.path.relpath(
-                            WORKFLOW / "report" / Path(mark.caption.get_filename()).name
-                        ),
-                        "category": mark.category,
-                        "title": mark.labels["title"],
-                        "rule": each.name,
-                        "script": os.path.relpath(
-                            WORKFLOW / "scripts" / Path(each.script).name
-                        ),
-                    }
-                )
-    return items
+    """What the rules have marked for the report: the page's content, in order."""
+    return [
+        {
+            "file": str(output),
+            "caption": os.path.relpath(
+                WORKFLOW / "report" / Path(mark.caption.get_filename()).name
+            ),
+            "category": mark.category,
+            "title": mark.labels["title"],
+            **made_by(each),
+        }
+        for each in workflow.rules
+        for output in each.output
+        if (mark := getattr(output, "flags", {}).get("report"))
+    ]
+
+
+def latex_tables():
+    """The LaTeX form of every table that the report shows."""
+    tables = [Path(item["file"]) for item in reported()]
+    return [
+        str(path.with_suffix(".tex")) for path in tables if path.parent.name == "tables"
+    ]
+
+
+def rule_graph():
+    """What each rule that the whole paper needs takes in: the rules behind its inputs.
+
+    The jobs are followed from the target back, each once, because an input may depend
+    on wildcards.
+    """
+    found, waiting = {}, [(workflow.get_rule("all"), {})]
+    seen = set()
+    while waiting:
+        job, wildcards = waiting.pop()
+        behind = found.setdefault(job.name, set())
+        for path in map(str, job.expand_input(wildcards)[0]):
+            source = next(
+                (each for each in workflow.rules if each.is_producer(path)), None
+            )
+            if source is None:
+                continue
+            behind.add(source.name)
+            if path not in seen:
+                seen.add(path)
+                waiting.append((source, source.get_wildcards(path)))
+    return {name: sorted(behind) for name, behind in sorted(found.items())}
 
 
 def say_how_it_went():

@@ -1,0 +1,97 @@
+"""The map from the manuscript's labels to results."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from stage import manuscript
+
+ROOT = Path(__file__).resolve().parents[1]
+LABELS = manuscript.read_labels(pd.read_csv(ROOT / "resources/manuscript.csv", dtype=str))
+FIGURE = {
+    "file": "results/paper/figures/fig01_a.png",
+    "rule": "fig01",
+    "script": "workflow/scripts/draw.py",
+}
+
+
+def test_the_nine_figures_have_labels():
+    figures = [name for _, results in LABELS.values() for name in results if name[:3] == "fig"]
+    assert sorted(name[:5] for name in figures) == [f"fig{number:02}" for number in range(1, 10)]
+    assert all(section in LABELS for section, _ in LABELS.values())
+
+
+def test_every_published_place_is_a_label():
+    places = pd.read_csv(ROOT / "resources/published.csv", dtype=str)["where"]
+    labels = {manuscript.label_of(place) for place in places}
+    assert {label for label in labels if label.startswith(("eq:", "sec:", "fig:"))} <= set(LABELS)
+
+
+def test_every_equation_that_the_package_cites_is_a_label():
+    """A word after a comma may be taken for one more label, but a label has a hyphen."""
+    cited = [
+        (label, path.name)
+        for path in (ROOT / "workflow/localizer").rglob("*.py")
+        for label, _ in manuscript.citations(path.read_text())
+    ]
+    assert len(cited) > 50
+    assert [one for one in cited if one[0].startswith("eq:") and "-" in one[0]] == [
+        one for one in cited if one[0] in LABELS and one[0].startswith("eq:")
+    ]
+
+
+def test_citations_know_who_cites():
+    source = (
+        '"""Eq. (see eqs. a-b, c-d and e-f)."""\nclass T:\n    def f(self):\n        "sec. g"\n'
+    )
+    assert list(manuscript.citations(source)) == [
+        *(("eq:a-b", ""), ("eq:c-d", ""), ("eq:e-f", "")),
+        ("sec:g", "T.f"),
+    ]
+
+
+def test_the_map_follows_the_manuscript(tmp_path):
+    module = tmp_path / "mmd.py"
+    module.write_text('def T():\n    """Eq. two, by eq. two."""\n')
+    labels = {
+        "sec:one": ("sec:one", ()),
+        "eq:two": ("sec:one", ()),
+        "fig:a": ("sec:one", ["fig01_a"]),
+    }
+    table = manuscript.mapped(
+        labels,
+        items=[{**FIGURE, "file": "results/paper/tables/extra.csv"}, FIGURE],
+        numbers=[("eq:two", "\\LocA", "found", "script.py"), ("", "\\LocB", "found", "script.py")],
+        modules=[module],
+    )
+    assert table[["label", "section", "kind", "name", "file"]].to_numpy().tolist() == [
+        ["eq:two", "sec:one", "number", "\\LocA", "numbers.tex"],
+        ["eq:two", "sec:one", "code", "mmd.T", str(module)],
+        ["fig:a", "sec:one", "figure", "fig01_a", "figures/fig01_a.pdf"],
+        ["", "", "table", "extra", "tables/extra.tex"],
+        ["", "", "number", "\\LocB", "numbers.tex"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers", "says"),
+    [
+        ({"fig:a": ("sec:b", ["nothing"])}, [], "fig:a names the result nothing"),
+        ({}, [("eq:c", "\\LocC", "", "")], "LocC belongs to eq:c, which is no label"),
+    ],
+)
+def test_a_map_that_points_nowhere_is_refused(labels, numbers, says):
+    with pytest.raises(ValueError, match=says):
+        manuscript.mapped(labels, items=[FIGURE], numbers=numbers, modules=[])
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([("equation:a", "", "")], "line 2: the label is 'equation:a'"),
+        ([("eq:a", "", ""), ("eq:a", "", "")], "line 3: the label eq:a stands twice"),
+    ],
+)
+def test_bad_labels_are_refused(rows, says):
+    with pytest.raises(ValueError, match=says):
+        manuscript.read_labels(pd.DataFrame(rows, columns=["label", "section", "results"]))

@@ -1,0 +1,40 @@
+# What the author's LaTeX manuscript takes in: tables, numbers, and a map of its labels.
+
+
+rule table_tex:
+    input:
+        code=code("table_tex.py"),
+        csv=result("tables/{table}.csv"),
+    output:
+        result("tables/{table}.tex"),
+    log:
+        result("logs/table_tex/{table}.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/table_tex.py"
+
+
+rule manuscript:
+    input:
+        code=code("manuscript.py"),
+        labels="resources/manuscript.csv",
+        published="resources/published.csv",
+        numbers=rules.scoreboard.output.numbers,
+        findings=rules.scoreboard.input.findings,
+        edition=rules.lhco_edition.output[0],
+        modules=modules_of_the_package(),
+    output:
+        numbers=result("numbers.tex"),
+        map=result("manuscript_map.csv"),
+        map_tex=result("manuscript_map.tex"),
+    log:
+        result("logs/manuscript.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        run=config["run"],
+        content=lambda wildcards: reported(),
+        findings={str(path): maker(path) for path in rules.scoreboard.input.findings},
+    script:
+        "../scripts/manuscript.py"

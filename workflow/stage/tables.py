@@ -1,0 +1,190 @@
+"""A table as a reader wants it: numbers rounded to their errors, headers in words.
+
+Files keep full precision; only what is printed rounds. What is prepared here is set by
+:mod:`stage.latex` for a manuscript and by :mod:`stage.report` for the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+#: significant digits of a number without an error, and of an error
+DIGITS, ERROR_DIGITS = 5, 2
+#: the first digits that need no power of ten: from 0.001 to 99999
+SMALLEST, LARGEST = -3, 4
+#: a whole number below is a count
+COUNTED = 1e9
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry: its text, the power of ten behind it, and what it sorts by."""
+
+    text: str
+    exponent: int = 0
+    sort: float | str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: the name that its header is made of, and its cells."""
+
+    name: str
+    numeric: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table to print: its columns, and what is the same in every row."""
+
+    columns: tuple[Column, ...]
+    common: dict[str, str]
+
+
+def rounded(value: float, error: float | None = None) -> tuple[str, str, int]:
+    """Return value, error and a common power of ten, rounded to two digits of the error.
+
+    Without an error (``None`` or 0) the value has five significant digits, or fewer if it
+    has no more, and the error's text is empty; a count is written in full.
+
+    Examples
+    --------
+    >>> rounded(0.88727, 0.00243)
+    ('0.8873', '0.0024', 0)
+    >>> rounded(2.536e9, 1.86e8)
+    ('2.54', '0.19', 9)
+    >>> rounded(9.2172327e-4)
+    ('9.2172', '', -4)
+    >>> rounded(121352.0, 0.0)
+    ('121352', '', 0)
+    """
+    if not math.isfinite(value) or not math.isfinite(error or 0.0):
+        raise ValueError(f"a printed number must be finite; this one is {value} +- {error}")
+    if error is not None and error < 0:
+        raise ValueError(f"an error must not be negative; this one is {error}")
+    if not error and value == round(value) and abs(value) < COUNTED:
+        return f"{int(value)}", "", 0
+    size = max(abs(value), error or 0.0)
+    power = _power(size, DIGITS) if size else 0
+    exponent = 0 if SMALLEST <= power <= LARGEST else power
+    if not error:
+        return _significant(value, DIGITS, exponent), "", exponent
+    last = Decimal(1).scaleb(_power(error, ERROR_DIGITS) - ERROR_DIGITS + 1)
+    texts = [
+        f"{Decimal(repr(float(number))).quantize(last).scaleb(-exponent):f}"
+        for number in (value, error)
+    ]
+    return _unsigned_zero(texts[0]), texts[1], exponent
+
+
+def _power(size: float, digits: int) -> int:
+    """Return the power of ten of a number's first digit, once it is rounded."""
+    return Decimal(f"{size:.{digits - 1}e}").adjusted()
+
+
+def _significant(value: float, digits: int, exponent: int) -> str:
+    number = Decimal(f"{value:.{digits - 1}e}")
+    text = f"{number.scaleb(-exponent):f}"
+    # closing zeros say that there are more digits; a half is 0.5
+    closed = number == Decimal(repr(value)) and "." in text
+    return text.rstrip("0").rstrip(".") if closed else text
+
+
+def _unsigned_zero(text: str) -> str:
+    return text if float(text) else text.lstrip("-")
+
+
+def short(value: float, error: float | None = None) -> tuple[str, int]:
+    """Return a number with its error in brackets, in units of the last digit.
+
+    Examples
+    --------
+    >>> short(0.88727, 0.00243)
+    ('0.8873(24)', 0)
+    >>> short(0.2, 1.6)
+    ('0.2(1.6)', 0)
+    """
+    number, uncertainty, exponent = rounded(value, error)
+    if not uncertainty:
+        return number, exponent
+    inside = uncertainty if float(uncertainty) >= 1 else uncertainty.replace(".", "").lstrip("0")
+    return f"{number}({inside})", exponent
+
+
+def prepare(frame: pd.DataFrame) -> Prepared:
+    """Return ``frame`` rounded, an error beside its value, the edition apart.
+
+    A column ``x`` that has a column ``x_error`` takes it in; one that has ``x_spread``
+    is rounded to it. ``edition`` is the same in every row and is set apart.
+    """
+    names = [str(name) for name in frame.columns]
+    if "edition" in names and frame["edition"].nunique() != 1:
+        raise ValueError("a table must have one edition of the data; this one has several")
+    common = {"edition": str(frame["edition"].iloc[0])} if "edition" in names else {}
+    taken = {f"{name}_error" for name in names if f"{name}_error" in names} | set(common)
+    columns = [_column(frame, name) for name in names if name not in taken]
+    return Prepared(tuple(columns), common)
+
+
+def _column(frame: pd.DataFrame, name: str) -> Column:
+    values = frame[name]
+    numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    if not numeric:
+        return Column(name, False, tuple(_text(value) for value in values))
+    errors, spreads = frame.get(f"{name}_error"), frame.get(f"{name}_spread")
+    known = values.dropna()
+    if name == "published":
+        # digits as printed in the paper are nobody's to round
+        return Column(name, True, tuple(_printed(value) for value in values))
+    # counts are printed in full
+    if errors is None and spreads is None and (known == known.round()).all():
+        return Column(name, True, tuple(_whole(value) for value in values))
+    if {"error", "spread"} & set(name.split("_")):
+        return Column(name, True, tuple(_uncertain(value, value, alone=True) for value in values))
+    scale: Sequence[Any] = list(
+        errors if errors is not None else spreads if spreads is not None else [None] * len(frame)
+    )
+    cells = [
+        _uncertain(value, error, alone=errors is None)
+        for value, error in zip(values, scale, strict=True)
+    ]
+    return Column(name, True, tuple(cells))
+
+
+def _text(value: Any) -> Cell:
+    if isinstance(value, bool | np.bool_):
+        value = str(bool(value)).lower()
+    return Cell("") if pd.isna(value) else Cell(str(value), sort=str(value))
+
+
+def _whole(value: float) -> Cell:
+    return Cell("") if pd.isna(value) else Cell(f"{int(value)}", sort=float(value))
+
+
+def _printed(value: float) -> Cell:
+    if pd.isna(value):
+        return Cell("")
+    digits = Decimal(repr(float(value))).normalize()
+    power = digits.adjusted() if digits else 0
+    exponent = 0 if SMALLEST <= power <= LARGEST else power
+    return Cell(f"{digits.scaleb(-exponent):f}", exponent, float(value))
+
+
+def _uncertain(value: float, error: float | None, *, alone: bool) -> Cell:
+    """Return a number rounded to its error, with the error in brackets unless ``alone``."""
+    if pd.isna(value):
+        return Cell("")
+    known = None if error is None or pd.isna(error) else float(error)
+    if alone:
+        text, _, exponent = rounded(float(value), known)
+    else:
+        text, exponent = short(float(value), known)
+    return Cell(text, exponent, float(value))
