@@ -6,7 +6,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-all bench compare lint format lock clean help .unlock .bench-setup .environment .build
+.PHONY: paper smoke setup test test-all bench compare docs-dag lint format lock clean help .unlock .bench-setup .environment .build
 
 paper: setup .unlock  ## the whole paper, at full statistics
 	$(SNAKEMAKE)
@@ -34,6 +34,10 @@ format: setup  ## let ruff and snakefmt rewrite the sources
 
 bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy, side by side
 	PYTHONPATH=workflow .venv-bench/bin/python tests/bench --csv results/bench/bench.csv
+
+docs-dag: setup  ## draw docs/dag.svg, the picture of the stages, anew
+	$(SNAKEMAKE) dag $(SMOKE)
+	cp results/smoke/dag.svg docs/dag.svg
 
 compare: setup  ## two results folders: make compare A=results/one B=results/two [TOLERANCE=1e-9]
 	@test -n "$(A)" -a -n "$(B)" || { echo "which ones? make compare A=results/one B=results/two"; exit 2; }

@@ -1,11 +1,15 @@
 """The report in a real browser: it opens without an error, shows every figure, and sorts."""
 
+import base64
 import json
 import re
 import shutil
 import subprocess
 
+import pandas as pd
 import pytest
+from conftest import SMOKE
+from stage import graph
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -15,22 +19,56 @@ BROWSER = next(
 PROBE = """
 <script>
 window.addEventListener("load", () => {
-  const table = document.querySelector("#exp1_targets table");
-  const head = table.querySelectorAll("th")[0];
-  const column = () => [...table.tBodies[0].rows].map(row => Number(row.cells[0].textContent));
-  head.click(); const up = column(); head.click(); const down = column();
+  const sorted = (table, place) => {
+    const button = table.querySelectorAll("th button")[place];
+    const column = () => [...table.tBodies[0].rows].map(row => row.cells[place].dataset.sort);
+    button.click(); const up = column(); button.click(); const down = column();
+    return {up, down};
+  };
+  const scores = document.getElementById("scores");
+  const visible = () => [...scores.tBodies[0].rows].filter(row => row.checkVisibility());
+  const buttons = [...document.querySelectorAll(".filters button")];
+  const filtered = {all: visible().length, verdicts: {}};
+  for (const button of buttons) {
+    button.click();
+    filtered.verdicts[button.dataset.verdict] = visible().length;
+    button.click();
+  }
+  const choose = (id, value, event) => {
+    const element = document.getElementById(id);
+    element.value = value; element.dispatchEvent(new Event(event));
+  };
+  choose("experiment", "II", "change");
+  filtered.experiments = visible().map(row => row.dataset.experiment);
+  choose("words", "LOO witness", "input");
+  filtered.words = visible().map(row => row.textContent.toLowerCase());
+  filtered.said = document.getElementById("count").textContent;
+  choose("experiment", "", "change"); choose("words", "", "input");
+  filtered.again = visible().length;
+  const figures = [...document.images];
   const seen = {
     errors: window.seenErrors,
-    pictures: [...document.images].map(image => image.complete && image.naturalWidth > 0),
+    pictures: figures.map(image => image.complete && image.naturalWidth > 0),
+    titles: figures.map(image => image.closest("section").id),
     outside: [...document.querySelectorAll("[src],link[href]")]
       .map(e => e.getAttribute("src") || e.getAttribute("href"))
       .filter(address => !address.startsWith("data:")),
-    anchors: [...document.querySelectorAll("nav a")]
-      .every(a => document.querySelector(a.getAttribute("href"))),
-    up, down,
+    anchors: [...document.querySelectorAll("a[href^='#']")].map(a => a.getAttribute("href"))
+      .filter(anchor => !document.querySelector(anchor)),
+    chapters: [...document.querySelectorAll("main h2")].map(h => h.textContent),
+    rules: document.querySelectorAll("#rules-graph [data-node]").length,
+    table: sorted(document.querySelector("#exp1_targets table"), 0),
+    scores: sorted(scores, 2),
+    filtered,
   };
-  document.body.innerHTML = "<pre id=seen></pre>";
-  document.getElementById("seen").textContent = "SEEN" + JSON.stringify(seen) + "SEEN";
+  addEventListener("hashchange", () => setTimeout(() => {
+    seen.opened = document.getElementById("rule-fig04").open;
+    document.querySelector("[data-node=fig04]").closest("a").focus();
+    seen.lit = document.querySelectorAll("#rules-graph path.lit").length;
+    document.body.innerHTML = "<pre id=seen></pre>";
+    document.getElementById("seen").textContent = "SEEN" + btoa(JSON.stringify(seen)) + "SEEN";
+  }));
+  document.querySelector("#fig04_marginal_pair a[href='#rule-fig04']").click();
 });
 </script>
 """
@@ -53,6 +91,7 @@ def test_the_page_in_a_browser(finished, tmp_path):
             *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
             *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
             f"--user-data-dir={tmp_path / 'profile'}",
+            "--enable-logging=stderr",
             "--virtual-time-budget=5000",
             "--dump-dom",
             copy.as_uri(),
@@ -62,15 +101,85 @@ def test_the_page_in_a_browser(finished, tmp_path):
         timeout=120,
         check=True,
     )
-    seen = json.loads(re.search("SEEN(.*)SEEN", done.stdout).group(1).replace("&gt;", ">"))
+    assert "CONSOLE" not in done.stderr
+    seen = json.loads(base64.b64decode(re.search("SEEN(.*)SEEN", done.stdout).group(1)))
     assert seen["errors"] == []
-    assert seen["pictures"]
     assert all(seen["pictures"])
+    pictures = {path.stem for path in (finished.root / "results/smoke/figures").glob("*.png")}
+    assert pictures <= set(seen["titles"])
     assert seen["outside"] == []
-    assert seen["anchors"]
-    assert seen["up"] == sorted(seen["up"])
-    assert seen["down"] == seen["up"][::-1]
-    assert len(set(seen["up"])) > 1
+    assert seen["anchors"] == []
+    assert seen["chapters"][0] == "Scoreboard"
+    assert seen["chapters"][-2:] == ["How it was made", "Provenance"]
+    assert seen["rules"] > 70
+    assert seen["opened"]
+    assert seen["lit"] >= 2
+
+    table = {name: list(map(float, column)) for name, column in seen["table"].items()}
+    assert table["up"] == sorted(table["up"])
+    assert table["down"] == table["up"][::-1]
+    assert len(set(table["up"])) > 1
+    # a statement has no published value, and stays at the end
+    published = [float(text) for text in seen["scores"]["up"] if text]
+    assert published == sorted(published)
+    assert seen["scores"]["up"][len(published) :] == [""] * (
+        len(seen["scores"]["up"]) - len(published)
+    )
+    assert len(published) > 80
+
+    scores = pd.read_csv(finished.root / "results/smoke/scoreboard.csv", dtype=str)
+    filtered = seen["filtered"]
+    assert filtered["all"] == filtered["again"] == len(scores)
+    for verdict, left in filtered["verdicts"].items():
+        assert left == (scores["verdict"] != verdict).sum()
+    assert filtered["experiments"] == ["II"] * (scores["experiment"] == "II").sum()
+    assert 0 < len(filtered["words"]) < len(filtered["experiments"])
+    assert all("loo" in text and "witness" in text for text in filtered["words"])
+    assert filtered["said"] == f"{len(filtered['words'])} of {len(scores)} rows"
+
+
+def test_every_link_leads_to_what_it_names(finished):
+    results = finished.root / "results/smoke"
+    page = (results / "report.html").read_text()
+    definitions = set(re.findall(r'href="\.\./\.\./([^"#]+)#L(\d+)"', page))
+    assert len(definitions) > 70
+    for file, line in definitions:
+        text = (finished.root / file).read_text().splitlines()[int(line) - 1]
+        assert re.fullmatch(r"(use )?rule \w+( as \w+ with)?:", text)
+    # each figure and table names the rule that made it, at the line where that begins
+    for rule, file, line in re.findall(
+        r'href="#rule-(\w+)"><code>\w+</code></a>\s+\(<a class="definition" '
+        r'href="\.\./\.\./([^"#]+)#L(\d+)"',
+        page,
+    ):
+        assert re.search(
+            rf"\b{rule}\b", (finished.root / file).read_text().splitlines()[int(line) - 1]
+        )
+    scripts = set(re.findall(r'class="script" href="\.\./\.\./([^"]+)"', page))
+    assert len(scripts) > 15
+    assert all((finished.root / script).exists() for script in scripts)
+    downloads = set(re.findall(r'<a href="([^"#:]+)"(?: download)?>', page))
+    downloads = {path for path in downloads if not path.startswith("../")}
+    assert len(downloads) > 60
+    assert [path for path in downloads if not (results / path).exists()] == []
+
+
+def test_the_graph_is_that_of_snakemake(finished):
+    said = finished.snakemake("--rulegraph", *SMOKE).stdout
+    names = dict(re.findall(r'(\d+)\[label = "(\w+)"', said))
+    needs = {name: set() for name in names.values()}
+    for before, after in re.findall(r"(\d+) -> (\d+)", said):
+        needs[names[after]].add(names[before])
+    needs = graph.without(needs, ["all"])
+    picture = (finished.root / "results/smoke/rules.svg").read_text()
+    assert set(re.findall(r'data-node="(\w+)"', picture)) == set(needs)
+    drawn = set(re.findall(r'data-from="(\w+)" data-to="(\w+)"', picture))
+    assert drawn == {(need, name) for name, ends in graph.reduced(needs).items() for need in ends}
+
+
+def test_the_picture_in_the_docs_is_the_present_one(finished):
+    present = (finished.root / "results/smoke/dag.svg").read_text()
+    assert (finished.root / "docs/dag.svg").read_text() == present, "run `make docs-dag`"
 
 
 def test_every_reported_file_is_on_the_page(finished):

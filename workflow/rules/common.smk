@@ -173,8 +173,31 @@ def latex_tables():
     ]
 
 
+def downloads():
+    """The results beside the page that it offers, of those that some rule makes."""
+    names = [
+        "paper.pdf",
+        "scoreboard.csv",
+        "scoreboard.tex",
+        "numbers.json",
+        "numbers.tex",
+    ]
+    names += ["manuscript_map.csv", "manuscript_map.tex", "provenance.json"]
+    return [
+        name
+        for name in names
+        if any(each.is_producer(result(name)) for each in workflow.rules)
+    ]
+
+
+def rule_files():
+    """The files that define the rules."""
+    paths = sorted((WORKFLOW / "rules").glob("*.smk"))
+    return [os.path.relpath(path) for path in paths if path.name != "common.smk"]
+
+
 def rule_graph():
-    """What each rule that the whole paper needs takes in: the rules behind its inputs.
+    """The graph of the rules that the whole paper needs, as the rules behind each of them.
 
     The jobs are followed from the target back, each once, because an input may depend
     on wildcards.

@@ -1,11 +1,10 @@
-# The last things made: provenance, and the page that shows everything.
-REPORTED = reported()
+# The last things made: provenance, the graph of the rules, and the page that shows everything.
 
 
 rule provenance:
     input:
         code=code("provenance.py"),
-        results=[item["file"] for item in REPORTED],
+        results=lambda wildcards: [item["file"] for item in reported()],
     output:
         result("provenance.json"),
     log:
@@ -19,13 +18,34 @@ rule provenance:
         "../scripts/provenance.py"
 
 
+rule dag:
+    input:
+        code=code("dag.py"),
+        sources=rule_files(),
+    output:
+        stages=result("dag.svg"),
+        rules=result("rules.svg"),
+    log:
+        result("logs/dag.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        graph=lambda wildcards: rule_graph(),
+    script:
+        "../scripts/dag.py"
+
+
 rule report:
     input:
         code=code("report.py"),
         template="workflow/report/report.html.j2",
+        sources=rule_files(),
+        stages=rules.dag.output.stages,
+        rules=rules.dag.output.rules,
         provenance=result("provenance.json"),
-        files=[item["file"] for item in REPORTED],
-        captions=sorted({item["caption"] for item in REPORTED}),
+        scoreboard=rules.scoreboard.output.csv,
+        files=lambda wildcards: [item["file"] for item in reported()],
+        captions=lambda wildcards: sorted({item["caption"] for item in reported()}),
     output:
         result("report.html"),
     log:
@@ -34,7 +54,9 @@ rule report:
         "../../envs/analysis.yaml"
     params:
         run=config["run"],
-        content=REPORTED,
+        notice=OTHER_STATISTICS,
+        content=lambda wildcards: reported(),
+        downloads=lambda wildcards: downloads(),
     script:
         "../scripts/report.py"
 
