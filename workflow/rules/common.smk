@@ -202,21 +202,19 @@ def rule_graph():
     The jobs are followed from the target back, each once, because an input may depend
     on wildcards.
     """
-    found, waiting = {}, [(workflow.get_rule("all"), {})]
-    seen = set()
+    found, makers, waiting = {}, {}, [(workflow.get_rule("all"), {})]
     while waiting:
         job, wildcards = waiting.pop()
         behind = found.setdefault(job.name, set())
         for path in map(str, job.expand_input(wildcards)[0]):
-            source = next(
-                (each for each in workflow.rules if each.is_producer(path)), None
-            )
-            if source is None:
-                continue
-            behind.add(source.name)
-            if path not in seen:
-                seen.add(path)
-                waiting.append((source, source.get_wildcards(path)))
+            if path not in makers:
+                makers[path] = next(
+                    (each for each in workflow.rules if each.is_producer(path)), None
+                )
+                if makers[path]:
+                    waiting.append((makers[path], makers[path].get_wildcards(path)))
+            if makers[path]:
+                behind.add(makers[path].name)
     return {name: sorted(behind) for name, behind in sorted(found.items())}
 
 
