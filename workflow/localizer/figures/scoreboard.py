@@ -31,7 +31,11 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "disagrees": {"color": style.VERMILION, "marker": "X"},
     APART: {"color": style.GREY, "marker": "s"},
 }
-_TITLES = {"I": "Experiment I", "II": "Experiment II", "III": "Experiment III"}
+_TITLES = {"-": "Theory", "I": "Experiment I", "II": "Experiment II", "III": "Experiment III"}
+#: the height of a line of marks in inches, and how many a panel of pulls asks for
+_LINE, _LEAST = 0.17, 8.0
+#: lines that the words above the hollow marks take
+_HEADING = 1.5
 
 
 def points(scores: pd.DataFrame) -> pd.DataFrame:
@@ -81,7 +85,13 @@ def scoreboard(
         The edition of the LHC Olympics sample; on the face too, unless it is the full one.
     """
     experiments = list(dict.fromkeys(drawn["experiment"]))
-    with style.canvas(3, max(len(experiments), 1), height=1.75) as (figure, axes):
+    heights = tuple(
+        max(_height(part), _LEAST if part["track"].isin([PULL, RANK]).any() else 0.0)
+        for _, part in drawn.groupby("experiment", sort=False)
+    )
+    # titles, ticks and labels take as much as two lines
+    height = _LINE * (sum(heights) / len(heights) + 2)
+    with style.canvas(3, len(experiments), height=height, heights=heights) as (figure, axes):
         figure.set_layout_engine("constrained", w_pad=0.03, h_pad=0.04)
         for row, (experiment, panels) in enumerate(
             zip(experiments, np.atleast_2d(axes), strict=True)
@@ -89,8 +99,8 @@ def scoreboard(
             part = drawn[drawn["experiment"] == experiment]
             _pulls(panels[0], part[part["track"] == PULL])
             _ranks(panels[1], part[part["track"] == RANK])
-            _marks(panels[2], part)
-            title = _TITLES.get(experiment, "Throughout")
+            _marks(panels[2], part, heights[row])
+            title = _TITLES.get(experiment, experiment)
             panels[0].set_title(f"{title}: {_said(part)}", loc="left")
             if row == len(experiments) - 1:
                 panels[0].set_xlabel("pull of an ensemble's mean or a fit")
@@ -133,7 +143,8 @@ def _pulls(axes: Axes, part: pd.DataFrame) -> None:
     axes.axvspan(-AGREES, AGREES, color=style.GREEN, alpha=0.13, linewidth=0)
     for side in (-1, 1):
         axes.axvspan(side * AGREES, side * DISAGREES, color=style.ORANGE, alpha=0.2, linewidth=0)
-    axes.axvline(0, color=style.GREY, linewidth=0.7)
+    if len(part):
+        axes.axvline(0, color=style.GREY, linewidth=0.7)
     axes.set_xlim(-EDGE - 0.5, EDGE + 0.5)
     axes.set_xticks([-DISAGREES, -AGREES, 0, AGREES, DISAGREES])
     _ordered(axes, part)
@@ -168,18 +179,17 @@ def _ordered(axes: Axes, part: pd.DataFrame) -> None:
         axes.text(0.5, 0.55, "none", transform=axes.transAxes, ha="center", color=style.GREY)
 
 
-def _marks(axes: Axes, part: pd.DataFrame) -> None:
+def _marks(axes: Axes, part: pd.DataFrame, height: float) -> None:
     """Draw a mark for each row that is met or not, and hollow ones for those set apart."""
     axes.grid(visible=False)
     axes.tick_params(bottom=False, top=False, left=False, right=False)
     axes.set_xticks([])
     axes.set_yticks([])
-    top = 0.0
     marks, apart = (part[part["track"] == track] for track in (MARK, APART))
     for verdict, look in _LOOKS.items():
         here = marks[marks["verdict"] == verdict]
         axes.plot(here["x"], here["y"], **look, linestyle="none", markersize=4)
-    top += _lines(marks)
+    top = _lines(marks)
     for name in marks.loc[marks["verdict"] != "agrees", "id"]:
         axes.plot([0], [top], **_LOOKS["disagrees"], markersize=4)
         axes.text(0.8, top, name, va="center", fontsize=5.5)
@@ -188,15 +198,21 @@ def _marks(axes: Axes, part: pd.DataFrame) -> None:
         axes.text(-0.3, top + 0.4, "not comparable:", va="center", fontsize=6.5, color=style.GREY)
         axes.plot(
             apart["x"],
-            apart["y"] + top + 1.5,
+            apart["y"] + top + _HEADING,
             **_LOOKS[APART],
             markerfacecolor="none",
             linestyle="none",
             markersize=4,
         )
-        top += 1.5 + _lines(apart)
     axes.set_xlim(-1, PER_LINE)
-    axes.set_ylim(max(top, 7.5), -1)
+    axes.set_ylim(height - 1, -1)
+
+
+def _height(part: pd.DataFrame) -> float:
+    """Return how many lines the marks of an experiment take, a margin included."""
+    marks, apart = (part[part["track"] == track] for track in (MARK, APART))
+    named = int((marks["verdict"] != "agrees").sum())
+    return 1 + _lines(marks) + named + (_HEADING + _lines(apart) if len(apart) else 0.0)
 
 
 def _lines(part: pd.DataFrame) -> int:
