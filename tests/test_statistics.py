@@ -348,6 +348,15 @@ def test_a_function_is_loaded_from_a_folder(module, sample, reference):
     assert loaded.prepare(reference)(sample) == sample.std() - reference.std()
 
 
+def test_the_file_behind_a_function_is_found_without_running_it(tmp_path):
+    path = tmp_path / "own_unrun.py"
+    path.write_text("raise RuntimeError('it ran')\n")
+    assert statistics.source("own_unrun:f", folder=str(tmp_path)) == str(path)
+    assert statistics.source("no_such_module_here:f", folder=str(tmp_path)) is None
+    assert statistics.source("no_such_module_here.part:f", folder=str(tmp_path)) is None
+    assert statistics.source(":f", folder=str(tmp_path)) is None
+
+
 def test_a_function_is_loaded_from_pythons_path(sample, reference, tmp_path):
     loaded = statistics.load("numpy:ptp", folder=str(tmp_path))
     assert loaded.prepare(reference)(sample) == np.ptp(sample)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -405,6 +406,23 @@ def load(spec: str, *, folder: str = ".") -> Own:
             f"{spec} must be a function of a batch, it is of type {type(function).__name__}"
         )
     return Own(function, spec)
+
+
+def source(spec: str, *, folder: str = ".") -> str | None:
+    """Return the file of the module that ``module:name`` names, without running it.
+
+    None where there is no such module or no single file; :func:`load` says what is wrong.
+    The packages above the module, if it has any, are imported by Python's search for it.
+    """
+    sys.path.insert(0, folder)
+    try:
+        importlib.invalidate_caches()
+        found = importlib.util.find_spec(spec.partition(":")[0])
+    except (ImportError, ValueError):
+        return None
+    finally:
+        sys.path.remove(folder)
+    return found.origin if found is not None and found.has_location else None
 
 
 def by_name(
