@@ -11,6 +11,7 @@ include: "workflow/rules/experiment1.smk"
 include: "workflow/rules/experiment2.smk"
 include: "workflow/rules/experiment3.smk"
 include: "workflow/rules/theory.smk"
+include: "workflow/rules/statistics.smk"
 include: "workflow/rules/paper.smk"
 include: "workflow/rules/manuscript.smk"
 include: "workflow/rules/report.smk"
@@ -23,6 +24,7 @@ rule all:
         rules.experiment1.input,
         rules.experiment2.input,
         rules.experiment3.input,
+        rules.other_statistics.input,
         rules.scoreboard.output,
         rules.supp_scoreboard.output,
         rules.paper.output,

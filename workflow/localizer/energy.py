@@ -48,11 +48,11 @@ def distance_sums(x: npt.ArrayLike, *, sample: npt.ArrayLike | None = None) -> A
     others = at if sample is None else checks.points(sample, "sample", d=at.shape[1])
     if at.shape[1] == 1:
         return _by_sorting(at[:, 0], others[:, 0])
-    rows, columns = np.ascontiguousarray(at.T), np.ascontiguousarray(others.T)
-    starts = range(0, len(at), _ROWS)
+    columns = np.ascontiguousarray(others.T)
+    # each block contiguous: a layout of its own would be compiled anew in every job
+    blocks = [np.ascontiguousarray(at[a : a + _ROWS].T) for a in range(0, len(at), _ROWS)]
     with ThreadPoolExecutor(get_num_threads()) as pool:
-        parts = pool.map(lambda a: _row_sums(rows[:, a : a + _ROWS], columns), starts)
-        return np.concatenate(list(parts))
+        return np.concatenate(list(pool.map(lambda block: _row_sums(block, columns), blocks)))
 
 
 @dataclass(frozen=True, eq=False)

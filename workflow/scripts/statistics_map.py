@@ -1,0 +1,26 @@
+"""Map what each statistic localizes over the plane, in the first toy."""
+
+import pandas as pd
+from localizer import statistics, statistics_study
+from localizer.gaussian import GaussianBenchmark
+from stage import Stage, files
+
+with Stage(snakemake) as stage:
+    p = snakemake.params
+    model = GaussianBenchmark(**p.model)
+    background = statistics_study.reference(p.seed, model=model, events=p.reference)
+    sample = statistics_study.toy(p.seed, 0, model=model, N=p.N)
+    maps = [
+        statistics_study.score_map(
+            p.seed,
+            sample,
+            statistics.by_name(name, bandwidths=[model.h], **p.options).prepare(background),
+            model=model,
+            m=max(p.m),
+            R=p.contexts,
+            half_width=p.half_width,
+            cells=p.cells,
+        )
+        for name in stage.track(p.names)
+    ]
+    files.write_csv(pd.concat(maps, ignore_index=True), snakemake.output[0])

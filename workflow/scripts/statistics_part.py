@@ -1,0 +1,44 @@
+"""Score some events of some toys by one statistic; the times go to a file of their own."""
+
+import time
+
+import pandas as pd
+from localizer import statistics, statistics_study
+from localizer.gaussian import GaussianBenchmark
+from localizer.randomness import stream
+from stage import Stage, files
+
+with Stage(snakemake) as stage:
+    p = snakemake.params
+    name = snakemake.wildcards.statistic
+    model = GaussianBenchmark(**p.model)
+    background = statistics_study.reference(p.seed, model=model, events=p.reference)
+    statistic = statistics.by_name(name, bandwidths=[model.h], **p.options).prepare(background)
+    tables, times = [], []
+    for number, m in stage.track([(toy, m) for toy in p.toys for m in p.m]):
+        sample = statistics_study.toy(p.seed, number, model=model, N=p.N)
+        if m == p.m[0]:
+            check = stream(p.seed, "statistics", "check")
+            statistics.check(statistic, sample.x, m=m, rng=check)
+            target = statistics_study.exact_target(name, sample.x, background, [model.h])
+        R = statistics_study.contexts(m, occurrences=p.occurrences)
+        began = time.perf_counter()
+        table = statistics_study.score_table(
+            p.seed,
+            number,
+            sample,
+            statistic,
+            target,
+            model=model,
+            m=m,
+            R=R,
+            signal=p.signal,
+            background=p.background,
+            replacement=p.replacement,
+        )
+        seconds = time.perf_counter() - began
+        times.append({"statistic": name, "toy": number, "m": m, "contexts": R, "seconds": seconds})
+        times[-1]["milliseconds_per_event"] = 1000 * seconds / len(table)
+        tables.append(table)
+    files.write_csv(pd.concat(tables, ignore_index=True), snakemake.output.scores)
+    files.write_csv(pd.DataFrame(times), snakemake.output.times)
