@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from localizer import energy, metrics, statistics, statistics_study, witness
 from localizer.figures import statistics as figures
 from localizer.gaussian import GaussianBenchmark
 from localizer.kernels import EmpiricalBackground, GaussianBank
 from localizer.statistics import Energy, Own
-from stage import files
+from stage import files, settings
 
+CONFIG = Path(__file__).parents[1] / "config" / "config.yaml"
 MODEL = GaussianBenchmark(mean=(1.5, 0.0), sigma_s=0.5, epsilon=0.1, h=1.0)
 SIZES = {"m": 10, "R": 40, "signal": 5, "background": 6, "replacement": False}
 
@@ -186,3 +190,26 @@ def test_the_map_has_the_witness_of_the_energy_distance(sample, reference):
     level = energy.loo_witness(sample.x, background).mean()
     exact = 2 / 10 * (energy.witness(at, sample.x, background) - level)
     assert np.abs((table["localizer"] - exact) / table["error"]).max() < 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"m": [20, 5000]}, "statistics.m holds 5000; it must be below experiment1.N = 5000."),
+        ({"signal_events": 101}, "statistics.signal_events is 101; it must be at most 100"),
+        ({"background_events": 4901}, "statistics.background_events is 4901; it must be at most"),
+        ({"names": ["mmd", "mdm"]}, 'statistics.names[1] is "mdm"; it must be one of mmd, energy'),
+    ],
+)
+def test_a_study_that_cannot_be_made_is_refused_before_it_runs(changes, says):
+    config = yaml.safe_load(CONFIG.read_text())
+    config["statistics"] |= changes
+    (sentence,) = settings.problems(config)
+    assert sentence.startswith(says)
+
+
+def test_the_study_does_not_decide_what_the_papers_statistics_are():
+    """The scoreboard compares the paper's experiments; this study is none of them."""
+    config = yaml.safe_load(CONFIG.read_text())
+    config["statistics"]["toys"] = 2
+    assert not settings.differs(config, CONFIG)

@@ -176,6 +176,7 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
             f"experiment2.recovery.target_toys = {recovery['target_toys']}."
         )
     yield from _contradictions_of_batches(third)
+    yield from _contradictions_of_statistics(config["statistics"], first)
     yield from _contradictions_of_growth(config["growth"])
     yield from _wrong_mirror(config["lhco"]["mirror"])
     groups = [
@@ -289,6 +290,22 @@ def _wrong_mirror(mirror: str) -> Iterator[str]:
             f"lhco.mirror is {_shown(mirror)}; a directory outside the project must be given by "
             "its full path."
         )
+
+
+def _contradictions_of_statistics(
+    section: Mapping[str, Any], first: Mapping[str, Any]
+) -> Iterator[str]:
+    """Say where the study of other statistics asks for more than a toy of Experiment I has."""
+    N, n_signal = first["N"], round(first["model"]["epsilon"] * first["N"])
+    for m in section["m"]:
+        if m >= N:
+            yield f"statistics.m holds {m}; it must be below experiment1.N = {N}."
+    for key, events in (("signal_events", n_signal), ("background_events", N - n_signal)):
+        if section[key] > events:
+            yield (
+                f"statistics.{key} is {section[key]}; it must be at most {events}, as many as a "
+                f"toy of experiment1.N = {N} events has."
+            )
 
 
 def _dotted(path: Any) -> str:
