@@ -1,0 +1,42 @@
+"""Products of random features, a few rows at a time, against the matrix of features."""
+
+import numpy as np
+import pytest
+from localizer import linear
+from localizer.features import fourier_features
+from localizer.kernels import GaussianBank
+from localizer.randomness import stream
+
+X = stream(3, "test_linear").normal(size=(70, 3))
+FEATURES = fourier_features(GaussianBank((0.5, 2.0)), 3, stream(3, "features"), n_per_bandwidth=33)
+MATRIX = FEATURES.transform(X, dtype=np.float64)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 70, 128])
+def test_rows_are_those_of_the_matrix_whatever_the_block(rows):
+    found = np.empty((70, 66), dtype=np.float32)
+    for place, z in linear.feature_rows(FEATURES, X, rows=rows):
+        assert len(z) <= rows
+        found[place] = z
+    np.testing.assert_allclose(found, MATRIX, atol=2e-6)
+    whole = next(iter(linear.feature_rows(FEATURES, X)))[1]
+    assert found.tobytes() == whole.tobytes()
+
+
+def test_means_and_projections():
+    weights = stream(3, "weights").normal(size=(70, 4))
+    directions = stream(3, "directions").normal(size=(5, 66))
+    means = linear.weighted_means(FEATURES, X, weights)
+    np.testing.assert_allclose(means, weights.T @ MATRIX / 70, atol=1e-6)
+    np.testing.assert_allclose(linear.plain_mean(FEATURES, X), MATRIX.mean(axis=0), atol=1e-6)
+    found = linear.projections(FEATURES, X, directions)
+    np.testing.assert_allclose(found, MATRIX @ directions.T, atol=1e-5)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="x must have 3 features, it has 2"):
+        next(linear.feature_rows(FEATURES, X[:, :2]))
+    with pytest.raises(ValueError, match="one row for each of the 70 events"):
+        linear.weighted_means(FEATURES, X, np.ones((3, 1)))
+    with pytest.raises(ValueError, match="directions must have 66 features"):
+        linear.projections(FEATURES, X, np.ones((1, 2)))
