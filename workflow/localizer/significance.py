@@ -26,7 +26,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 from localizer import checks, linear
 from localizer.checks import Array, IntArray
@@ -42,10 +41,10 @@ from localizer.score import (
     draw_features,
     feature_mean,
     in_threads,
+    kernel_rows,
     mmd2_of_means,
     mmd2_of_sums,
 )
-from localizer.sums import ladders
 
 Sampler: TypeAlias = Callable[[np.random.Generator, int], npt.ArrayLike]
 Members: TypeAlias = npt.NDArray[np.uint8]
@@ -341,7 +340,7 @@ def _exact(
     columns = [members[:, s].astype(np.float64) for s in _slices(members)]
 
     def work(start: int) -> tuple[Array, Array]:
-        k = _kernels(pooled[start : start + _ROWS], pooled, bank)
+        k = kernel_rows(pooled[start : start + _ROWS], pooled, bank)
         of_sample = np.concatenate([k @ some for some in columns], axis=1)
         of_reference = k.sum(axis=1)[:, None] - of_sample
         inside = members[start : start + _ROWS].astype(bool)
@@ -358,20 +357,6 @@ def _exact(
         total += sums
         largest = _first(np.concatenate([largest, some]), top)
     return mmd2_of_sums(*total, N=N, M=M), largest.T
-
-
-def _kernels(x: Array, y: Array, bank: GaussianBank) -> Array:
-    """Return the matrix k(x_i, y_j), with one exponential for bandwidths in ratio 2."""
-    square = cdist(x, y, "sqeuclidean")
-    total = np.zeros_like(square)
-    for top, rungs in ladders(bank.bandwidths):
-        k = np.exp(square / (-2 * top * top))
-        total += k
-        for _ in range(1, rungs):
-            k *= k
-            k *= k
-            total += k
-    return np.asarray(total / len(bank.bandwidths))
 
 
 def _rff(
