@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGES = ("localizer", "stage")
@@ -44,8 +45,13 @@ def with_kernels(script: Path, root: Path) -> list[str]:
     return [path.stem for path in modules if "def compile_kernels(" in path.read_text()]
 
 
-def _imported(source: Path) -> Iterator[str]:
-    """Yield the dotted names that a file imports from the project's packages."""
+@cache
+def _imported(source: Path) -> tuple[str, ...]:
+    """Return the dotted names that a file imports from the project's packages.
+
+    Read once: most scripts share most modules, and on a cluster each job asks anew.
+    """
+    found: list[str] = []
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"), filename=str(source))):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -55,7 +61,8 @@ def _imported(source: Path) -> Iterator[str]:
                 raise ValueError(f"{source} uses a relative import; the project's are absolute")
             # the name after `import` may be a module or a thing in one
             names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        yield from (name for name in names if name.split(".")[0] in PACKAGES)
+        found += (name for name in names if name.split(".")[0] in PACKAGES)
+    return tuple(found)
 
 
 def _files(module: str, root: Path) -> Iterator[Path]:
