@@ -97,6 +97,19 @@ def jobs_to(checkpoints, group, most):
     return {f"{job[0]:08}": job for job in jobs}
 
 
+def needs(gb=1, minutes=10):
+    """What a job asks of a cluster: memory and time, twice as much each time it is tried again.
+
+    Measured at the paper's size, with room to spare; the two Snakemakes (0.35 GB) that wrap
+    a job there count as well. A run on one machine is held to the memory only where
+    ``--resources mem_mb=...`` says how much there is.
+    """
+    return {
+        "mem_mb": lambda wildcards, attempt: 1000 * gb * 2 ** (attempt - 1),
+        "runtime": lambda wildcards, attempt: minutes * 2 ** (attempt - 1),
+    }
+
+
 def listed(value):
     """A single number as a list of one."""
     return value if isinstance(value, list) else [value]

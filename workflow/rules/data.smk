@@ -11,6 +11,7 @@ rule lhco_edition:
         result("lhco/edition.json"),
     log:
         result("logs/lhco_edition.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -29,6 +30,7 @@ rule lhco_files:
         result("lhco/files.json"),
     log:
         result("logs/lhco_files.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -53,6 +55,9 @@ rule lhco_samples:
         result("benchmarks/lhco_samples.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=4, minutes=30),
     params:
         seed=config["seed"],
     script:
@@ -68,6 +73,7 @@ rule lhco_coordinates:
         scale=result("lhco/scale.json"),
     log:
         result("logs/lhco_coordinates.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -12,6 +12,7 @@ rule exp1_targets:
         table=table("exp1_targets", "Experiment I", "Closed forms of the benchmark"),
     log:
         result("logs/exp1_targets.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -37,6 +38,9 @@ rule exp1_toys_part:
         result("benchmarks/exp1_toys_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],
@@ -55,6 +59,7 @@ rule exp1_toys:
         result("experiment1/toys.csv"),
     log:
         result("logs/exp1_toys.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -69,6 +74,7 @@ rule exp1_roc:
         result("figures/fig02_roc.csv"),
     log:
         result("logs/exp1_roc.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -87,6 +93,7 @@ rule exp1_residual_field:
         result("figures/supp_residual_field.csv"),
     log:
         result("logs/exp1_residual_field.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -114,6 +121,9 @@ rule exp1_forced:
         study="resampling|m_scan|efficiency",
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],
@@ -137,6 +147,7 @@ rule exp1_resampling:
         scaling=result("figures/supp_resampling.csv"),
     log:
         result("logs/exp1_resampling.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -155,6 +166,9 @@ rule exp1_null_probe:
         result("logs/exp1_null_probe.log"),
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],
@@ -178,6 +192,7 @@ rule exp1_m_scan:
         curve=result("figures/fig03_mscan_exact.csv"),
     log:
         result("logs/exp1_m_scan.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -198,6 +213,7 @@ rule exp1_efficiency:
         curve=result("figures/fig04_marginal_pair_exact.csv"),
     log:
         result("logs/exp1_efficiency.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -220,6 +236,9 @@ rule exp1_generic:
         result("benchmarks/exp1_generic.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         **EXPERIMENT1["generic"],
         seed=config["seed"],
@@ -244,6 +263,9 @@ rule exp1_self_influence_part:
         result("benchmarks/exp1_self_influence_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],
@@ -266,6 +288,7 @@ rule exp1_self_influence:
         profile=result("figures/supp_self_influence.csv"),
     log:
         result("logs/exp1_self_influence.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -287,6 +310,7 @@ rule fig01:
         ),
     log:
         result("logs/fig01.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -307,6 +331,7 @@ use rule fig01 as supp_resampling with:
         ),
     log:
         result("logs/supp_resampling.log"),
+    localrule: True
     params:
         figure="resampling",
 
@@ -321,6 +346,7 @@ use rule fig01 as fig02 with:
         ),
     log:
         result("logs/fig02.log"),
+    localrule: True
     params:
         figure="roc",
 
@@ -333,6 +359,7 @@ use rule fig01 as supp_loo_auc with:
         figure("supp_loo_auc", "Experiment I", "The AUC over all toys"),
     log:
         result("logs/supp_loo_auc.log"),
+    localrule: True
     params:
         figure="loo_auc",
 
@@ -349,6 +376,7 @@ use rule fig01 as supp_residual_field with:
         ),
     log:
         result("logs/supp_residual_field.log"),
+    localrule: True
     params:
         figure="residual_field",
         mean=EXPERIMENT1["model"]["mean"],
@@ -370,6 +398,7 @@ use rule fig01 as fig03 with:
         ),
     log:
         result("logs/fig03.log"),
+    localrule: True
     params:
         figure="mscan",
         toy_size=EXPERIMENT1["m"],
@@ -388,6 +417,7 @@ use rule fig01 as fig04 with:
         ),
     log:
         result("logs/fig04.log"),
+    localrule: True
     params:
         figure="marginal_pair",
 
@@ -406,6 +436,7 @@ use rule fig01 as supp_generic_regime with:
         ),
     log:
         result("logs/supp_generic_regime.log"),
+    localrule: True
     params:
         figure="generic_regime",
 
@@ -421,6 +452,7 @@ use rule fig01 as supp_self_influence with:
         ),
     log:
         result("logs/supp_self_influence.log"),
+    localrule: True
     params:
         figure="self_influence",
         x=EXPERIMENT1["null_probe"]["x"],
@@ -442,6 +474,7 @@ rule exp1_findings:
         result("experiment1/findings.json"),
     log:
         result("logs/exp1_findings.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

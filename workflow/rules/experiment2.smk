@@ -29,6 +29,9 @@ rule exp2_toys_part:
         result("benchmarks/exp2_toys_part/N{N}_{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT2["model"],
@@ -50,6 +53,7 @@ rule exp2_toys:
         result("experiment2/toys.csv"),
     log:
         result("logs/exp2_toys.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -64,6 +68,7 @@ rule exp2_n_scan:
         table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
     log:
         result("logs/exp2_n_scan.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -85,6 +90,9 @@ rule exp2_recovery_targets_part:
         result("benchmarks/exp2_recovery_targets_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT2["model"],
@@ -110,6 +118,9 @@ rule exp2_recovery_runs_part:
         result("benchmarks/exp2_recovery_runs_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT2["model"],
@@ -135,6 +146,7 @@ rule exp2_recovery_targets:
         result("experiment2/recovery_targets.csv"),
     log:
         result("logs/exp2_recovery_targets.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -149,6 +161,7 @@ rule exp2_recovery_runs:
         result("experiment2/recovery_runs.csv"),
     log:
         result("logs/exp2_recovery_runs.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -165,6 +178,7 @@ rule exp2_recovery:
         correlations=result("figures/supp_recovery_ensemble.csv"),
     log:
         result("logs/exp2_recovery.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -186,6 +200,9 @@ rule exp2_context_part:
         result("benchmarks/exp2_context_part/N{N}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT2["model"],
@@ -209,6 +226,9 @@ rule exp2_context:
         result("logs/exp2_context.log"),
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT2["model"],
@@ -228,6 +248,7 @@ rule fig05:
         figure("fig05_nscan", "Experiment II", "Fig. 5: recovery with ensemble size"),
     log:
         result("logs/fig05.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -248,6 +269,7 @@ use rule fig05 as fig06 with:
         ),
     log:
         result("logs/fig06.log"),
+    localrule: True
     params:
         figure="recovery",
 
@@ -260,6 +282,7 @@ use rule fig05 as supp_auc_by_mu with:
         figure("supp_auc_by_mu", "Experiment II", "AUC against the hidden location"),
     log:
         result("logs/supp_auc_by_mu.log"),
+    localrule: True
     params:
         figure="auc_by_mu",
         N=EXPERIMENT2["N"],
@@ -276,6 +299,7 @@ use rule fig05 as supp_recovery_ensemble with:
         ),
     log:
         result("logs/supp_recovery_ensemble.log"),
+    localrule: True
     params:
         figure="recovery_ensemble",
 
@@ -288,6 +312,7 @@ use rule fig05 as supp_context with:
         figure("supp_context", "Experiment II", "The bound of the contextual posterior"),
     log:
         result("logs/supp_context.log"),
+    localrule: True
     params:
         figure="context",
 
@@ -305,6 +330,7 @@ rule exp2_findings:
         result("experiment2/findings.json"),
     log:
         result("logs/exp2_findings.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

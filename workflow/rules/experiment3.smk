@@ -75,6 +75,9 @@ rule exp3_features:
         result("benchmarks/exp3_features.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=3),
     params:
         **WITNESS,
         seed=config["seed"],
@@ -101,6 +104,9 @@ rule exp3_bandwidths:
         result("benchmarks/exp3_bandwidths.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         **WITNESS,
         seed=config["seed"],
@@ -124,6 +130,9 @@ rule exp3_exact_part:
         result("benchmarks/exp3_exact_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         max_events=EXPERIMENT3["max_events"],
         bandwidths=EXPERIMENT3["bandwidths"],
@@ -142,6 +151,7 @@ rule exp3_exact:
         result("experiment3/exact.npz"),
     log:
         result("logs/exp3_exact.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -164,6 +174,9 @@ rule exp3_batches_part:
         result("benchmarks/exp3_batches_part/m{m}_{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2, minutes=20),
     params:
         seed=config["seed"],
         m=lambda wildcards: int(wildcards.m),
@@ -193,6 +206,9 @@ rule exp3_sweep:
         result("benchmarks/exp3_sweep/m{m}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
     params:
         seed=config["seed"],
         m=lambda wildcards: int(wildcards.m),
@@ -225,6 +241,9 @@ rule exp3_scaling:
         result("benchmarks/exp3_scaling.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
     params:
         seed=config["seed"],
         fit_minimum=EXPERIMENT3["fit_minimum"],
@@ -251,6 +270,9 @@ rule exp3_scatter_part:
         result("benchmarks/exp3_scatter_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
     params:
         **WITNESS,
         seed=config["seed"],
@@ -270,6 +292,7 @@ rule exp3_surrogates:
         result("figures/supp_lhco_scatter.csv"),
     log:
         result("logs/exp3_surrogates.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -290,6 +313,9 @@ rule exp3_seeds_part:
         result("benchmarks/exp3_seeds_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
     params:
         **WITNESS,
         seed=config["seed"],
@@ -307,6 +333,7 @@ rule exp3_seeds:
         result("experiment3/seeds.csv"),
     log:
         result("logs/exp3_seeds.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -324,6 +351,7 @@ rule exp3_scatter:
         table("exp3_scatter", "Experiment III", "Published values among draws"),
     log:
         result("logs/exp3_scatter.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -348,6 +376,9 @@ rule exp3_references:
         result("benchmarks/exp3_references.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=3),
     params:
         seed=config["seed"],
         max_events=EXPERIMENT3["max_events"],
@@ -376,6 +407,9 @@ rule exp3_choices:
         result("benchmarks/exp3_choices.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
     params:
         **WITNESS,
         seed=config["seed"],
@@ -396,6 +430,7 @@ rule exp3_floors:
         result("figures/supp_lhco_sic_floor.csv"),
     log:
         result("logs/exp3_floors.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -424,6 +459,9 @@ rule lhco_portrait:
         result("benchmarks/lhco_portrait.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         bandwidths=EXPERIMENT3["bandwidths"],
@@ -448,6 +486,7 @@ rule fig07:
         ),
     log:
         result("logs/fig07.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -465,6 +504,7 @@ use rule fig07 as fig08 with:
         figure("fig08_highm", "Experiment III", "Fig. 8: convergence with the batches"),
     log:
         result("logs/fig08.log"),
+    localrule: True
     params:
         figure="highm",
 
@@ -480,6 +520,7 @@ use rule fig07 as fig09 with:
         figure("fig09_scaling", "Experiment III", "Fig. 9: the scaling law"),
     log:
         result("logs/fig09.log"),
+    localrule: True
     params:
         figure="scaling",
         fit_minimum=EXPERIMENT3["fit_minimum"],
@@ -496,6 +537,7 @@ use rule fig07 as supp_lhco_bandwidths with:
         figure("supp_lhco_bandwidths", "Experiment III", "Single bandwidths"),
     log:
         result("logs/supp_lhco_bandwidths.log"),
+    localrule: True
     params:
         figure="bandwidths",
 
@@ -510,6 +552,7 @@ use rule fig07 as supp_lhco_sic_floor with:
         figure("supp_lhco_sic_floor", "Experiment III", "Maximum SIC and its floor"),
     log:
         result("logs/supp_lhco_sic_floor.log"),
+    localrule: True
     params:
         figure="sic_floor",
         floor=EXPERIMENT3["sic_floor"],
@@ -526,6 +569,7 @@ use rule fig07 as supp_lhco_scatter with:
         figure("supp_lhco_scatter", "Experiment III", "One draw among many"),
     log:
         result("logs/supp_lhco_scatter.log"),
+    localrule: True
     params:
         figure="scatter",
 
@@ -539,6 +583,7 @@ use rule fig07 as supp_lhco_references with:
         figure("supp_lhco_references", "Experiment III", "Disjoint references"),
     log:
         result("logs/supp_lhco_references.log"),
+    localrule: True
     params:
         figure="references",
 
@@ -552,6 +597,7 @@ use rule fig07 as supp_lhco_features with:
         figure("supp_lhco_features", "LHC Olympics data", "The four features"),
     log:
         result("logs/supp_lhco_features.log"),
+    localrule: True
     params:
         figure="features",
 
@@ -568,6 +614,7 @@ use rule fig07 as supp_lhco_surrogate with:
         figure("supp_lhco_surrogate", "LHC Olympics data", "Real and surrogate events"),
     log:
         result("logs/supp_lhco_surrogate.log"),
+    localrule: True
     params:
         figure="surrogate",
 
@@ -590,6 +637,7 @@ rule exp3_findings:
         result("experiment3/findings.json"),
     log:
         result("logs/exp3_findings.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -12,5 +12,8 @@ rule compile_kernels:
         result("logs/compile_kernels/{module}.log"),
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     script:
         "../scripts/compile_kernels.py"

@@ -9,6 +9,7 @@ rule provenance:
         result("provenance.json"),
     log:
         result("logs/provenance.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -50,6 +51,7 @@ rule report:
         result("report.html"),
     log:
         result("logs/report.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

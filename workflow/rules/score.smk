@@ -30,6 +30,7 @@ rule score_example:
         reference="results/example/reference.csv",
     log:
         "results/example/logs/score_example.log",
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -49,6 +50,7 @@ rule score_lhco:
         reference=result("lhco/reference.parquet"),
     log:
         result("logs/score_lhco.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -68,6 +70,9 @@ rule score_problem:
         result("logs/score_problem.log"),
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
     params:
         **{
             name: SCORE[name]
@@ -99,6 +104,8 @@ rule score_events:
     conda:
         "../../envs/analysis.yaml"
     threads: 8
+    resources:
+        **needs(gb=4, minutes=60),
     params:
         seed=config["seed"],
         recipe=RECIPE,
@@ -120,6 +127,9 @@ rule score_null_part:
         result("benchmarks/score_null_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2, minutes=30),
     params:
         seed=config["seed"],
         recipe=RECIPE,
@@ -146,6 +156,9 @@ rule score_calibration:
         result("logs/score_calibration.log"),
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2, minutes=30),
     params:
         seed=config["seed"],
         recipe=RECIPE,
@@ -170,6 +183,9 @@ rule score_statistic_part:
         result("benchmarks/score_statistic/{statistic}_{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2, minutes=30),
     params:
         seed=config["seed"],
         statistic=lambda wildcards: STATISTIC_NAMES[wildcards.statistic],
@@ -198,6 +214,7 @@ rule score_statistics:
         table=your("statistics_summary.csv", "Other statistics"),
     log:
         result("logs/score_statistics.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -223,6 +240,9 @@ rule score_portrait:
         result("logs/score_portrait.log"),
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
     params:
         top=SCORE["top"],
     script:
@@ -253,6 +273,7 @@ rule score_figures:
         ],
     log:
         result("logs/score_figures.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -279,6 +300,7 @@ rule score_page:
         result("score/report.html"),
     log:
         result("logs/score_page.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -11,6 +11,9 @@ rule theory_findings:
         result("logs/theory_findings.log"),
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],

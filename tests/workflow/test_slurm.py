@@ -1,0 +1,116 @@
+"""The profile for clusters, on a real SLURM: the same bytes, few jobs, more memory when needed."""
+
+import re
+import sys
+
+import pytest
+import yaml
+from conftest import ROOT, SMOKE, alone
+from slurm_cluster import cluster, why_not
+from stage.compare import compare
+
+PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
+# a cluster of one machine answers at once, and has no shared disk to wait for
+AT_ONCE = (
+    *("--slurm-init-seconds-before-status-checks", "2"),
+    *("--seconds-between-status-checks", "2"),
+    *("--latency-wait", "5"),
+)
+
+# Its first try has 1 GB less than it takes. It stays long enough to be seen by SLURM, which
+# looks once a second.
+HUNGRY = """
+include: "workflow/rules/common.smk"
+
+rule hungry:
+    output:
+        "results/hungry.txt",
+    resources:
+        **needs(gb=1),
+    shell:
+        "{python} hungry.py {{output}}"
+"""
+MEAL = """
+import os, sys, time
+from pathlib import Path
+
+meal = bytearray(1300 * 10**6)
+meal[::4096] = b"x" * len(meal[::4096])
+time.sleep(5)
+Path(sys.argv[1]).write_text(os.environ["SLURM_MEM_PER_NODE"])
+"""
+
+
+@pytest.fixture
+def slurm(shared):
+    """Start SLURM for one test and return the folder of its state."""
+    with alone(shared / "slurm.lock"):
+        reason = why_not()
+        if reason:
+            pytest.skip(reason)
+        with cluster() as folder:
+            yield folder
+
+
+def ended(slurm):
+    """Return the final state of each SLURM job, in order."""
+    lines = (slurm / "jobs.txt").read_text().splitlines()
+    jobs = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines]
+    return [job["JobState"] for job in sorted(jobs, key=lambda job: int(job["JobId"]))]
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_bytes(finished, project, slurm):
+    project.snakemake(*PROFILE, *AT_ONCE, *SMOKE)
+    found = compare(finished.root / "results/smoke", project.root / "results/smoke")
+    assert found.differences == []
+    assert found.compared > 100
+    # every block had the memory and time it asked for, and the small ones went together
+    states = ended(slurm)
+    assert set(states) == {"COMPLETED"}
+    steps = sum(finished.planned("--forceall", *SMOKE).values())
+    assert 10 < len(states) < steps / 2
+    # the submitted run is complete, for a local one as well
+    assert project.planned(*SMOKE) == {}
+
+
+@pytest.mark.slow
+def test_a_job_out_of_memory_is_tried_again_with_more(project, slurm):
+    (project.root / "hungry.smk").write_text(HUNGRY.format(python=sys.executable))
+    (project.root / "hungry.py").write_text(MEAL)
+    done = project.snakemake("--snakefile", "hungry.smk", "hungry", *PROFILE, *AT_ONCE)
+    assert "Trying to restart job" in done.stdout
+    assert (project.root / "results/hungry.txt").read_text() == "2000"
+    first, second = ended(slurm)
+    assert first == "OUT_OF_MEMORY"
+    assert second == "COMPLETED"
+
+
+def rules_that_work():
+    """Yield the name and the text of each rule that runs something."""
+    for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+        for text in re.split(r"^(?=rule |use rule )", path.read_text(), flags=re.MULTILINE)[1:]:
+            name = re.match(r"(?:use rule \w+ as|rule) (\w+)", text).group(1)
+            if "\n    log:" in text:
+                yield name, text
+
+
+def test_every_rule_says_what_it_needs_or_runs_at_home():
+    undecided, misplaced = [], []
+    for name, text in rules_that_work():
+        at_home = "\n    localrule: True\n" in text
+        if at_home == ("**needs(" in text):
+            undecided.append(name)
+        # compiled code is for the processors of the nodes
+        if at_home and "compiled=" in text:
+            misplaced.append(name)
+    assert not undecided, "each needs either `localrule: True` or `resources: **needs(...)`"
+    assert not misplaced
+
+
+def test_the_profile_groups_rules_that_exist():
+    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())
+    submitted = {name for name, text in rules_that_work() if "**needs(" in text}
+    groups = dict(pair.split("=") for pair in profile["groups"])
+    assert set(groups) <= submitted
+    assert {pair.split("=")[0] for pair in profile["group-components"]} == set(groups.values())
