@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,16 +80,30 @@ def project(tmp_path):
     return copy_of_the_sources(tmp_path / "project")
 
 
+@contextmanager
+def alone(lock):
+    """Hold a lock that no other worker of the test run can hold at the same time."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory, worker_id):
-    """Return one finished smoke run, made once for all workers; tests must not change it."""
+def shared(tmp_path_factory, worker_id):
+    """Return the folder that all workers of the test run share."""
     base = tmp_path_factory.getbasetemp()
-    shared = base if worker_id == "master" else base.parent
-    with (shared / "finished.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done = Project(shared / "finished")
+    return base if worker_id == "master" else base.parent
+
+
+@pytest.fixture(scope="session")
+def finished(shared):
+    """Return one finished smoke run, made once for all workers; tests must not change it."""
+    done, complete = Project(shared / "finished"), shared / "finished.complete"
+    with alone(shared / "finished.lock"):
         if not done.root.exists():
             copy_of_the_sources(done.root).snakemake(*SMOKE)
+            complete.touch()
+    assert complete.exists(), "the smoke run that all tests share has failed; see the first failure"
     return done
 
 
