@@ -6,7 +6,8 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-all bench compare docs-dag lint format lock clean help .unlock .bench-setup .environment .build
+.PHONY: paper smoke setup test test-all test-slurm bench compare docs-dag lint format lock clean help
+.PHONY: .unlock .bench-setup .environment .build
 
 paper: setup .unlock  ## the whole paper, at full statistics
 	$(SNAKEMAKE)
@@ -19,6 +20,9 @@ test: setup lint  ## the quality tools and the quick tests
 
 test-all: setup  ## the slow tests: kills, cluster, LaTeX, browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow tests
+
+test-slurm: setup  ## the workflow through a real SLURM on this machine (as root, on Debian)
+	$(BIN)/python -m pytest -m slow tests/workflow/test_slurm.py
 
 lint: setup  ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/ruff check .

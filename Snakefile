@@ -32,3 +32,7 @@ rule all:
         latex_tables(),
         result("provenance.json"),
         result("report.html"),
+
+
+# On a cluster these run where Snakemake runs (see workflow/profiles/slurm).
+workflow.localrules(*small())

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -196,7 +196,9 @@ def _cancel_all() -> None:
         time.sleep(0.2)
 
 
-def _wait_for(condition, folder: Path, running: list[subprocess.Popen[bytes]]) -> None:
+def _wait_for(
+    condition: Callable[[], bool], folder: Path, running: list[subprocess.Popen[bytes]]
+) -> None:
     patience = time.monotonic() + 60
     while not condition():
         if time.monotonic() > patience or any(one.poll() is not None for one in running):

@@ -86,31 +86,24 @@ def test_a_job_out_of_memory_is_tried_again_with_more(project, slurm):
     assert second == "COMPLETED"
 
 
-def rules_that_work():
-    """Yield the name and the text of each rule that runs something."""
+def rules():
+    """Yield the name and the text of each rule."""
     for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
         for text in re.split(r"^(?=rule |use rule )", path.read_text(), flags=re.MULTILINE)[1:]:
-            name = re.match(r"(?:use rule \w+ as|rule) (\w+)", text).group(1)
-            if "\n    log:" in text:
-                yield name, text
+            yield re.match(r"(?:use rule \w+ as|rule) (\w+)", text).group(1), text
 
 
-def test_every_rule_says_what_it_needs_or_runs_at_home():
-    undecided, misplaced = [], []
-    for name, text in rules_that_work():
-        at_home = "\n    localrule: True\n" in text
-        if at_home == ("**needs(" in text):
-            undecided.append(name)
-        # compiled code is for the processors of the nodes
-        if at_home and "compiled=" in text:
-            misplaced.append(name)
-    assert not undecided, "each needs either `localrule: True` or `resources: **needs(...)`"
-    assert not misplaced
+def test_rules_that_work_say_what_they_need():
+    """Without, a rule would run on the machine where a user logs in."""
+    working = [name for name, text in rules() if "\n    benchmark:" in text or "compiled=" in text]
+    declared = [name for name, text in rules() if "**needs(" in text]
+    assert len(working) > 15
+    assert set(working) <= set(declared)
 
 
-def test_the_profile_groups_rules_that_exist():
+def test_the_profile_groups_rules_that_are_submitted():
     profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())
-    submitted = {name for name, text in rules_that_work() if "**needs(" in text}
+    declared = {name for name, text in rules() if "**needs(" in text}
     groups = dict(pair.split("=") for pair in profile["groups"])
-    assert set(groups) <= submitted
+    assert set(groups) <= declared
     assert {pair.split("=")[0] for pair in profile["group-components"]} == set(groups.values())

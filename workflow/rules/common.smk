@@ -110,6 +110,11 @@ def needs(gb=1, minutes=10):
     }
 
 
+def small():
+    """The rules that need nothing worth a job on a cluster: joins, tables, figures, downloads."""
+    return [each.name for each in workflow.rules if "mem_mb" not in each.resources]
+
+
 def listed(value):
     """A single number as a list of one."""
     return value if isinstance(value, list) else [value]

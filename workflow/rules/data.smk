@@ -11,7 +11,6 @@ rule lhco_edition:
         result("lhco/edition.json"),
     log:
         result("logs/lhco_edition.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -30,7 +29,6 @@ rule lhco_files:
         result("lhco/files.json"),
     log:
         result("logs/lhco_files.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -73,7 +71,6 @@ rule lhco_coordinates:
         scale=result("lhco/scale.json"),
     log:
         result("logs/lhco_coordinates.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -12,7 +12,6 @@ rule exp1_targets:
         table=table("exp1_targets", "Experiment I", "Closed forms of the benchmark"),
     log:
         result("logs/exp1_targets.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -59,7 +58,6 @@ rule exp1_toys:
         result("experiment1/toys.csv"),
     log:
         result("logs/exp1_toys.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -74,7 +72,6 @@ rule exp1_roc:
         result("figures/fig02_roc.csv"),
     log:
         result("logs/exp1_roc.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -93,7 +90,6 @@ rule exp1_residual_field:
         result("figures/supp_residual_field.csv"),
     log:
         result("logs/exp1_residual_field.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -147,7 +143,6 @@ rule exp1_resampling:
         scaling=result("figures/supp_resampling.csv"),
     log:
         result("logs/exp1_resampling.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -192,7 +187,6 @@ rule exp1_m_scan:
         curve=result("figures/fig03_mscan_exact.csv"),
     log:
         result("logs/exp1_m_scan.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -213,7 +207,6 @@ rule exp1_efficiency:
         curve=result("figures/fig04_marginal_pair_exact.csv"),
     log:
         result("logs/exp1_efficiency.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -288,7 +281,6 @@ rule exp1_self_influence:
         profile=result("figures/supp_self_influence.csv"),
     log:
         result("logs/exp1_self_influence.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -310,7 +302,6 @@ rule fig01:
         ),
     log:
         result("logs/fig01.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -331,7 +322,6 @@ use rule fig01 as supp_resampling with:
         ),
     log:
         result("logs/supp_resampling.log"),
-    localrule: True
     params:
         figure="resampling",
 
@@ -346,7 +336,6 @@ use rule fig01 as fig02 with:
         ),
     log:
         result("logs/fig02.log"),
-    localrule: True
     params:
         figure="roc",
 
@@ -359,7 +348,6 @@ use rule fig01 as supp_loo_auc with:
         figure("supp_loo_auc", "Experiment I", "The AUC over all toys"),
     log:
         result("logs/supp_loo_auc.log"),
-    localrule: True
     params:
         figure="loo_auc",
 
@@ -376,7 +364,6 @@ use rule fig01 as supp_residual_field with:
         ),
     log:
         result("logs/supp_residual_field.log"),
-    localrule: True
     params:
         figure="residual_field",
         mean=EXPERIMENT1["model"]["mean"],
@@ -398,7 +385,6 @@ use rule fig01 as fig03 with:
         ),
     log:
         result("logs/fig03.log"),
-    localrule: True
     params:
         figure="mscan",
         toy_size=EXPERIMENT1["m"],
@@ -417,7 +403,6 @@ use rule fig01 as fig04 with:
         ),
     log:
         result("logs/fig04.log"),
-    localrule: True
     params:
         figure="marginal_pair",
 
@@ -436,7 +421,6 @@ use rule fig01 as supp_generic_regime with:
         ),
     log:
         result("logs/supp_generic_regime.log"),
-    localrule: True
     params:
         figure="generic_regime",
 
@@ -452,7 +436,6 @@ use rule fig01 as supp_self_influence with:
         ),
     log:
         result("logs/supp_self_influence.log"),
-    localrule: True
     params:
         figure="self_influence",
         x=EXPERIMENT1["null_probe"]["x"],
@@ -474,7 +457,6 @@ rule exp1_findings:
         result("experiment1/findings.json"),
     log:
         result("logs/exp1_findings.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

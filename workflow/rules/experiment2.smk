@@ -53,7 +53,6 @@ rule exp2_toys:
         result("experiment2/toys.csv"),
     log:
         result("logs/exp2_toys.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -68,7 +67,6 @@ rule exp2_n_scan:
         table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
     log:
         result("logs/exp2_n_scan.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -146,7 +144,6 @@ rule exp2_recovery_targets:
         result("experiment2/recovery_targets.csv"),
     log:
         result("logs/exp2_recovery_targets.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -161,7 +158,6 @@ rule exp2_recovery_runs:
         result("experiment2/recovery_runs.csv"),
     log:
         result("logs/exp2_recovery_runs.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -178,7 +174,6 @@ rule exp2_recovery:
         correlations=result("figures/supp_recovery_ensemble.csv"),
     log:
         result("logs/exp2_recovery.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -248,7 +243,6 @@ rule fig05:
         figure("fig05_nscan", "Experiment II", "Fig. 5: recovery with ensemble size"),
     log:
         result("logs/fig05.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -269,7 +263,6 @@ use rule fig05 as fig06 with:
         ),
     log:
         result("logs/fig06.log"),
-    localrule: True
     params:
         figure="recovery",
 
@@ -282,7 +275,6 @@ use rule fig05 as supp_auc_by_mu with:
         figure("supp_auc_by_mu", "Experiment II", "AUC against the hidden location"),
     log:
         result("logs/supp_auc_by_mu.log"),
-    localrule: True
     params:
         figure="auc_by_mu",
         N=EXPERIMENT2["N"],
@@ -299,7 +291,6 @@ use rule fig05 as supp_recovery_ensemble with:
         ),
     log:
         result("logs/supp_recovery_ensemble.log"),
-    localrule: True
     params:
         figure="recovery_ensemble",
 
@@ -312,7 +303,6 @@ use rule fig05 as supp_context with:
         figure("supp_context", "Experiment II", "The bound of the contextual posterior"),
     log:
         result("logs/supp_context.log"),
-    localrule: True
     params:
         figure="context",
 
@@ -330,7 +320,6 @@ rule exp2_findings:
         result("experiment2/findings.json"),
     log:
         result("logs/exp2_findings.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -151,7 +151,6 @@ rule exp3_exact:
         result("experiment3/exact.npz"),
     log:
         result("logs/exp3_exact.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -292,7 +291,6 @@ rule exp3_surrogates:
         result("figures/supp_lhco_scatter.csv"),
     log:
         result("logs/exp3_surrogates.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -333,7 +331,6 @@ rule exp3_seeds:
         result("experiment3/seeds.csv"),
     log:
         result("logs/exp3_seeds.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -351,7 +348,6 @@ rule exp3_scatter:
         table("exp3_scatter", "Experiment III", "Published values among draws"),
     log:
         result("logs/exp3_scatter.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -430,7 +426,6 @@ rule exp3_floors:
         result("figures/supp_lhco_sic_floor.csv"),
     log:
         result("logs/exp3_floors.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -486,7 +481,6 @@ rule fig07:
         ),
     log:
         result("logs/fig07.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -504,7 +498,6 @@ use rule fig07 as fig08 with:
         figure("fig08_highm", "Experiment III", "Fig. 8: convergence with the batches"),
     log:
         result("logs/fig08.log"),
-    localrule: True
     params:
         figure="highm",
 
@@ -520,7 +513,6 @@ use rule fig07 as fig09 with:
         figure("fig09_scaling", "Experiment III", "Fig. 9: the scaling law"),
     log:
         result("logs/fig09.log"),
-    localrule: True
     params:
         figure="scaling",
         fit_minimum=EXPERIMENT3["fit_minimum"],
@@ -537,7 +529,6 @@ use rule fig07 as supp_lhco_bandwidths with:
         figure("supp_lhco_bandwidths", "Experiment III", "Single bandwidths"),
     log:
         result("logs/supp_lhco_bandwidths.log"),
-    localrule: True
     params:
         figure="bandwidths",
 
@@ -552,7 +543,6 @@ use rule fig07 as supp_lhco_sic_floor with:
         figure("supp_lhco_sic_floor", "Experiment III", "Maximum SIC and its floor"),
     log:
         result("logs/supp_lhco_sic_floor.log"),
-    localrule: True
     params:
         figure="sic_floor",
         floor=EXPERIMENT3["sic_floor"],
@@ -569,7 +559,6 @@ use rule fig07 as supp_lhco_scatter with:
         figure("supp_lhco_scatter", "Experiment III", "One draw among many"),
     log:
         result("logs/supp_lhco_scatter.log"),
-    localrule: True
     params:
         figure="scatter",
 
@@ -583,7 +572,6 @@ use rule fig07 as supp_lhco_references with:
         figure("supp_lhco_references", "Experiment III", "Disjoint references"),
     log:
         result("logs/supp_lhco_references.log"),
-    localrule: True
     params:
         figure="references",
 
@@ -597,7 +585,6 @@ use rule fig07 as supp_lhco_features with:
         figure("supp_lhco_features", "LHC Olympics data", "The four features"),
     log:
         result("logs/supp_lhco_features.log"),
-    localrule: True
     params:
         figure="features",
 
@@ -614,7 +601,6 @@ use rule fig07 as supp_lhco_surrogate with:
         figure("supp_lhco_surrogate", "LHC Olympics data", "Real and surrogate events"),
     log:
         result("logs/supp_lhco_surrogate.log"),
-    localrule: True
     params:
         figure="surrogate",
 
@@ -637,7 +623,6 @@ rule exp3_findings:
         result("experiment3/findings.json"),
     log:
         result("logs/exp3_findings.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -52,7 +52,6 @@ rule scoreboard:
         numbers=result("numbers.json"),
     log:
         result("logs/scoreboard.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -9,7 +9,6 @@ rule provenance:
         result("provenance.json"),
     log:
         result("logs/provenance.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -51,7 +50,6 @@ rule report:
         result("report.html"),
     log:
         result("logs/report.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -30,7 +30,6 @@ rule score_example:
         reference="results/example/reference.csv",
     log:
         "results/example/logs/score_example.log",
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -50,7 +49,6 @@ rule score_lhco:
         reference=result("lhco/reference.parquet"),
     log:
         result("logs/score_lhco.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -214,7 +212,6 @@ rule score_statistics:
         table=your("statistics_summary.csv", "Other statistics"),
     log:
         result("logs/score_statistics.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -273,7 +270,6 @@ rule score_figures:
         ],
     log:
         result("logs/score_figures.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -300,7 +296,6 @@ rule score_page:
         result("score/report.html"),
     log:
         result("logs/score_page.log"),
-    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
