@@ -51,6 +51,13 @@ def reason(error: BaseException) -> str:
 _HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room and run the same command again")
 
 
+class _Log(logging.StreamHandler[TextIO]):
+    """A log on a disk that may be full: then the results cannot be written, and that is told."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Lose the line."""
+
+
 class Stage:
     """One job of the workflow, from its first line in the log to its record.
 
@@ -82,7 +89,7 @@ class Stage:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         # a stage stays silent on the terminal unless it takes long or fails
         self._log_file: TextIO = self.log_path.open("w", encoding="utf-8", buffering=1)
-        handler = logging.StreamHandler(self._log_file)
+        handler = _Log(self._log_file)
         logging.basicConfig(
             handlers=[handler], level=logging.INFO, format="%(asctime)s %(message)s", force=True
         )
@@ -130,7 +137,8 @@ class Stage:
         tail: list[str] = []
         with suppress(OSError):
             lines = self.log_path.read_text(encoding="utf-8").splitlines()
-            tail = [f"  the end of {self.log_path}:", *(f"  | {line}" for line in lines[-12:])]
+            if lines:
+                tail = [f"  the end of {self.log_path}:", *(f"  | {line}" for line in lines[-12:])]
         print(f"\n{sentence}", *tail, sep="\n", file=sys.stderr, flush=True)
         # the sentence above says it all; a second traceback would bury it
         raise SystemExit(1) from None

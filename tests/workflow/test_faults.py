@@ -1,0 +1,267 @@
+"""Kills, altered files, no disk and no memory, on the real workflow.
+
+Nothing half-written keeps its final name, nothing altered is used, and the same command
+once more ends with the same bytes.
+"""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import SMOKE
+from stage import compare, kills
+
+pytestmark = pytest.mark.slow
+
+TINY = """\
+run: tiny
+experiment1:
+  m_scan: {m: [5, 10, 20], contexts: 10, signal_probes: 2, background_probes: 2}
+"""
+TRIES = 20
+SWEEP = ("exp1_m_scan", *SMOKE, "config/tiny.yaml")
+
+
+@contextlib.contextmanager
+def started(project, *words, cores=2):
+    """Yield a running Snakemake; whatever is left of it is ended afterwards."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", str(cores), *words],
+        cwd=project.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def unlock(project):
+    """Do what `make` does before it calls Snakemake, and return what it says."""
+    return subprocess.run(
+        ["make", "--no-print-directory", ".unlock", f"BIN={Path(sys.executable).parent}"],
+        cwd=project.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+        timeout=300,
+    ).stdout
+
+
+def kill_snakemake(process, _folder, _rng):
+    """Kill Snakemake; its jobs live on."""
+    process.kill()
+    process.wait()
+
+
+def kill_job(process, folder, rng):
+    """Kill a job, the next one if none is running; Snakemake ends by itself."""
+    while process.poll() is None:
+        running = kills.jobs(folder)
+        if running:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(rng.choice(running), signal.SIGKILL)
+            process.wait(timeout=600)
+            return
+        time.sleep(0.01)
+
+
+def run_and_kill(project, kill, *words, rng, longest):
+    """Start a run and kill at a random moment before ``longest`` seconds; tell if it died of it."""
+    with started(project, *words) as process:
+        try:
+            process.wait(timeout=rng.uniform(0, longest))
+        except subprocess.TimeoutExpired:
+            kill(process, project.root, rng)
+        return process.returncode != 0
+
+
+def half_written(results, reference):
+    """Return the files under a final name that are not what they should be."""
+    with contextlib.suppress(ValueError):
+        return [
+            name
+            for name in compare.results_of(results)
+            if not Path(name).name.startswith(".")
+            and (results / name).read_bytes() != (reference / name).read_bytes()
+        ]
+    return []  # the kill came before the first result
+
+
+def test_a_sweep_survives_twenty_kills(project, tmp_path):
+    """Snakemake and a job of it in turns, at moments drawn from a fixed seed."""
+    (project.root / "config" / "tiny.yaml").write_text(TINY)
+    project.snakemake(*SWEEP)
+    results, reference = project.root / "results" / "tiny", tmp_path / "reference"
+    reference.mkdir()
+    for name in ("experiment1", "figures"):
+        (results / name).rename(reference / name)
+    began = time.monotonic()
+    project.snakemake(*SWEEP)
+    longest = time.monotonic() - began
+    assert compare.compare(reference, results).differences == []
+    rng = random.Random(9)
+    tries = kept = 0
+    while tries < TRIES:
+        for name in ("experiment1", "figures"):
+            shutil.rmtree(results / name, ignore_errors=True)
+        kill = (kill_snakemake, kill_job)[tries % 2]
+        if not run_and_kill(project, kill, *SWEEP, rng=rng, longest=longest):
+            longest *= 0.8  # it was over before
+            continue
+        tries += 1
+        assert half_written(results, reference) == []
+        kept += any((results / "experiment1").rglob("*.csv"))
+        unlock(project)
+        project.snakemake(*SWEEP)
+        assert compare.compare(reference, results).differences == []
+    assert kept  # some kills came late enough that there was something to go on from
+
+
+def test_the_whole_workflow_survives_two_kills(finished, project):
+    reference, results = finished.root / "results" / "smoke", project.root / "results" / "smoke"
+    rng = random.Random(10)
+    for kill in (kill_snakemake, kill_job):
+        assert run_and_kill(project, kill, *SMOKE, rng=rng, longest=60)
+        assert half_written(results, reference) == []
+        unlock(project)
+    project.snakemake(*SMOKE)
+    assert compare.compare(reference, results).differences == []
+
+
+def test_a_lock_is_freed_when_its_snakemake_is_dead_and_only_then(project):
+    (project.root / "config" / "tiny.yaml").write_text(TINY)
+    locks = project.root / ".snakemake" / "locks"
+    with started(project, *SWEEP) as process:
+        while process.poll() is None and not kills.jobs(project.root):
+            time.sleep(0.01)
+        assert f"Another Snakemake (process {process.pid}) is at work" in unlock(project)
+        assert any(locks.iterdir())
+        process.kill()
+        process.wait()
+        assert any(locks.iterdir())
+        assert "it is removed" in unlock(project)
+    assert kills.jobs(project.root) == []
+    assert not locks.exists()
+    assert unlock(project) == ""
+
+
+def test_an_altered_file_is_never_used(project):
+    """Truncated, emptied, changed in place, with its old date and with a new one."""
+    project.edit("config/smoke.yaml", "run: smoke\n", "run: smoke\nlhco: {source: surrogate}\n")
+    project.snakemake("lhco_files", *SMOKE)
+    made, log = (
+        project.root / "results" / "smoke" / name
+        for name in ("lhco/edition.json", "logs/lhco_files.log")
+    )
+    content, date = made.read_bytes(), made.stat().st_mtime_ns
+    changed = content.replace(b"surrogate", b"Surrogate")
+    for altered, keep_date in (
+        *((content[:20], True), (b"", True), (changed, True)),
+        (content[:20], False),
+    ):
+        made.write_bytes(altered)
+        if keep_date:
+            os.utime(made, ns=(date, date))
+        # with the old date nothing tells Snakemake that there is anything to do
+        words = ("--forcerun", "lhco_files") if keep_date else ()
+        done = project.snakemake("lhco_files", *SMOKE, *words, check=False)
+        assert done.returncode != 0
+        sentence = f"results/smoke/lhco/edition.json ({len(altered)} bytes) was altered after it"
+        assert f"lhco_files failed: {sentence}" in done.stdout
+        assert sentence in log.read_text()
+    made.unlink()
+    project.snakemake("lhco_files", *SMOKE)
+    assert made.read_bytes() == content
+
+
+@pytest.fixture
+def disk(project):
+    """Return a function that puts the results on a disk of so many KiB."""
+    folder = project.root / "results" / "smoke"
+    folder.mkdir()
+    mounted = []
+
+    def of(size, *options):
+        words = ["-t", "tmpfs", "-o", ",".join((f"size={size}k", *options)), "tmpfs", str(folder)]
+        if os.getuid() != 0 or subprocess.run(["mount", *words], capture_output=True).returncode:
+            pytest.skip("needs the right to mount a small disk")
+        mounted.append(folder)
+        return folder
+
+    yield of
+    for each in mounted:
+        subprocess.run(["umount", str(each)], check=True)
+
+
+def test_a_full_disk_is_one_sentence(project, disk):
+    folder = disk(64)
+    with (folder / "filler").open("wb") as filler, contextlib.suppress(OSError):
+        filler.write(bytes(100_000))
+    done = project.snakemake("exp1_targets", *SMOKE, check=False)
+    assert done.returncode != 0
+    assert "cannot be written: No space left on device; make room and run the same" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "Logging error" not in done.stdout
+    kept = {path.name for path in folder.rglob("*") if path.is_file()}
+    assert kept <= {"filler", "exp1_targets.log"}
+    (folder / "filler").unlink()
+    project.snakemake("exp1_targets", *SMOKE)
+
+
+def test_a_read_only_folder_is_one_sentence(project, disk):
+    disk(64, "ro")
+    done = project.snakemake("exp1_targets", *SMOKE, check=False)
+    assert done.returncode != 0
+    assert "Failed to create output directory results/smoke/" in done.stdout
+    assert "Read-only file system" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def in_the_middle_of(project, lines):
+    """Put lines into the script of exp1_targets, between its results and their writing."""
+    script = project.root / "workflow" / "scripts" / "exp1_targets.py"
+    text = script.read_text()
+    write = next(line for line in text.splitlines() if "files.write_" in line)
+    indent = write[: len(write) - len(write.lstrip())]
+    added = "".join(f"{indent}{line}\n" for line in lines)
+    script.write_text(text.replace(write, added + write, 1))
+
+
+def test_a_job_out_of_memory_is_one_sentence(project):
+    """The process may take no more memory than it has: the next array is refused."""
+    in_the_middle_of(
+        project,
+        [
+            "import resource, numpy",
+            "resource.setrlimit(resource.RLIMIT_AS, (2**28, 2**28))",
+            "numpy.ones(2**27)",
+        ],
+    )
+    done = project.snakemake("exp1_targets", *SMOKE, check=False)
+    assert done.returncode != 0
+    sentence = "exp1_targets failed: the memory was used up (Unable to allocate 1.00 GiB"
+    assert sentence in done.stdout
+    assert sentence in (project.root / "results/smoke/logs/exp1_targets.log").read_text()
+    assert not (project.root / "results/smoke/experiment1/targets.json").exists()
+
+
+def test_a_job_that_the_system_kills_is_one_sentence(project):
+    """As when the machine has no memory left: the job itself cannot say a word."""
+    in_the_middle_of(project, ["import os, signal", "os.kill(os.getpid(), signal.SIGKILL)"])
+    done = project.snakemake("exp1_targets", *SMOKE, check=False)
+    assert done.returncode != 0
+    sentence = "exp1_targets failed: it was killed from outside, most often because the memory"
+    assert sentence in done.stdout
+    assert sentence in (project.root / "results/smoke/logs/exp1_targets.log").read_text()
+    assert not (project.root / "results/smoke/experiment1/targets.json").exists()
