@@ -130,7 +130,7 @@ def test_an_altered_input_is_refused_whatever_its_date(tmp_path, capsys, altered
         Stage(job(tmp_path, inputs=["a.csv"], outputs=["b.csv"])).__enter__()
     said = capsys.readouterr().err
     assert f"sweep failed: {path} ({len(altered)} bytes) was altered after it was made" in said
-    assert "Delete it and run the same command again" in said
+    assert f"Delete {path} and run the same command again" in said
     assert "was altered after it was made" in (tmp_path / "logs" / "sweep.log").read_text()
 
 

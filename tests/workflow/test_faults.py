@@ -265,3 +265,25 @@ def test_a_job_that_the_system_kills_is_one_sentence(project):
     assert sentence in done.stdout
     assert sentence in (project.root / "results/smoke/logs/exp1_targets.log").read_text()
     assert not (project.root / "results/smoke/experiment1/targets.json").exists()
+
+
+@pytest.mark.skipif(
+    not Path(os.environ.get("LHCO_MIRROR") or "none").is_dir(),
+    reason="LHCO_MIRROR names no directory of real events",
+)
+def test_an_altered_data_file_is_never_used(project):
+    """It was verified when it came; what reads it makes sure that it is the same still."""
+    project.snakemake("lhco_files", *SMOKE)
+    data = project.root / "resources" / "lhco" / "innerdata_train.npy"
+    content = data.read_bytes()
+    data.write_bytes(content[:-8] + bytes(8))
+    done = project.snakemake("lhco_samples", *SMOKE, check=False)
+    assert done.returncode != 0
+    assert "lhco_samples failed: resources/lhco/innerdata_train.npy (" in done.stdout
+    assert "Delete resources/lhco/innerdata_train.npy and results/smoke/lhco/files.json" in (
+        done.stdout
+    )
+    data.unlink()
+    (project.root / "results/smoke/lhco/files.json").unlink()
+    project.snakemake("lhco_samples", *SMOKE)
+    assert data.read_bytes() == content

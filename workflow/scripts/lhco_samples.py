@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 from localizer.lhco import editions, registry, samples
-from stage import Stage, files
+from stage import Stage, files, seals
 
 with Stage(snakemake):
+    verified = snakemake.input.files
+    for name, sha256 in json.loads(Path(verified).read_text()).items():
+        seals.refuse_altered(Path(name), sha256, delete=f"{name} and {verified}")
     path = Path(snakemake.input.registry)
     edition = editions.Edition.from_dict(json.loads(Path(snakemake.input.edition).read_text()))
     made = editions.load(edition.name, path.parent, registry.read(path), seed=snakemake.params.seed)
