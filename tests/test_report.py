@@ -9,9 +9,7 @@ import pytest
 from localizer import scoreboard
 from stage import graph, report
 
-TEMPLATE = (Path(__file__).resolve().parents[1] / "workflow/report/report.html.j2").read_text(
-    encoding="utf-8"
-)
+TEMPLATE = Path(__file__).resolve().parents[1] / "workflow/report/report.html.j2"
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -62,6 +60,7 @@ def page(tmp_path, monkeypatch):
         ]
         return report.render(
             TEMPLATE,
+            at=Path("results/mine/report.html"),
             run="mine",
             notice=notice,
             items=items,

@@ -135,10 +135,13 @@ def shown(path, category, title, *, caption=None):
     return report(result(path), caption=caption, category=category, labels=labels)
 
 
+YOURS = "Your data"
+
+
 def your(name, title):
     """A result on a user's own data, for the page about it."""
     caption = f"score_{Path(name).stem}"
-    return shown(f"score/{name}", "Your data", title, caption=caption)
+    return shown(f"score/{name}", YOURS, title, caption=caption)
 
 
 def figure(name, category, title):
@@ -165,8 +168,11 @@ def maker(path):
     return next(made_by(each) for each in workflow.rules if each.is_producer(path))
 
 
-def reported():
-    """What the rules have marked for the report: the page's content, in order."""
+def reported(own=False):
+    """What the rules have marked for the report: the page's content, in order.
+
+    A user's own data have a page of their own.
+    """
     return [
         {
             "file": str(output),
@@ -180,6 +186,7 @@ def reported():
         for each in workflow.rules
         for output in each.output
         if (mark := getattr(output, "flags", {}).get("report"))
+        and (mark.category == YOURS) == own
     ]
 
 
@@ -206,6 +213,12 @@ def downloads():
         for name in names
         if any(each.is_producer(result(name)) for each in workflow.rules)
     ]
+
+
+def page_templates():
+    """What the pages have in common."""
+    names = ("page", "number", "scoreboard")
+    return [os.path.relpath(WORKFLOW / "report" / f"{name}.html.j2") for name in names]
 
 
 def rule_files():

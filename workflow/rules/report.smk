@@ -39,6 +39,7 @@ rule report:
     input:
         code=code("report.py"),
         template="workflow/report/report.html.j2",
+        templates=page_templates(),
         sources=rule_files(),
         stages=rules.dag.output.stages,
         rules=rules.dag.output.rules,

@@ -278,9 +278,8 @@ rule score_figures:
 
 SCORED = [
     item
-    for item in reported()
-    if item["category"] == "Your data"
-    and (STATISTIC_NAMES or item["rule"] != "score_statistics")
+    for item in reported(own=True)
+    if STATISTIC_NAMES or item["rule"] != "score_statistics"
 ]
 
 
@@ -288,6 +287,8 @@ rule score_page:
     input:
         code=code("score_page.py"),
         template="workflow/report/score.html.j2",
+        templates=page_templates(),
+        sources=rule_files(),
         about=rules.score_problem.output.about,
         found=rules.score_calibration.output.about,
         files=[item["file"] for item in SCORED],

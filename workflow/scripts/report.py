@@ -8,7 +8,8 @@ from stage import Stage, files, graph, report
 
 with Stage(snakemake, record=False):
     page = report.render(
-        Path(snakemake.input.template).read_text(encoding="utf-8"),
+        Path(snakemake.input.template),
+        at=Path(snakemake.output[0]),
         run=snakemake.params.run,
         notice=snakemake.params.notice,
         items=snakemake.params.content,

@@ -3,12 +3,16 @@
 import json
 from pathlib import Path
 
-from stage import Stage, files, report
+from stage import Stage, files, graph, report
 
 with Stage(snakemake, record=False):
-    page = report.render(
+    definitions = graph.definitions(snakemake.input.sources)
+    used = {item["rule"] for item in snakemake.params.content}
+    page = report.page(
         Path(snakemake.input.template),
+        at=Path(snakemake.output[0]),
         items=snakemake.params.content,
+        rules={name: where for name, where in definitions.items() if name in used},
         run=snakemake.params.run,
         about=json.loads(Path(snakemake.input.about).read_text()),
         found=json.loads(Path(snakemake.input.found).read_text()),

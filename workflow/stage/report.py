@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -21,39 +22,29 @@ VERDICTS = ("agrees", "tension", "disagrees", "not comparable")
 FIRST, LAST = "Scoreboard", "Appendix"
 
 
-def render(
-    template: str,
+def page(
+    template: Path,
     *,
-    run: str,
-    notice: str,
+    at: Path,
     items: Sequence[Mapping[str, str]],
-    downloads: Sequence[str],
-    scoreboard: pd.DataFrame,
     rules: Mapping[str, graph.Definition],
-    pictures: Mapping[str, str],
-    provenance: Mapping[str, Any],
+    **content: Any,
 ) -> str:
-    """Return the page.
+    """Return a page with its chapters.
 
     Parameters
     ----------
     template
-        The Jinja template.
-    run, notice
-        The run's name, and what a reader must know of its statistics.
+        The page's Jinja template; those that it extends and includes lie beside it.
+    at
+        Where the page will lie: its links are relative to that.
     items
         What to show: ``file``, ``caption`` (a path), ``category``, ``title``, ``rule`` and
         ``script`` of each.
-    downloads
-        The other results, as paths from the page.
-    scoreboard
-        The content of scoreboard.csv, as text.
     rules
         Where each rule is defined.
-    pictures
-        The graphs of the stages and of the rules, as SVG.
-    provenance
-        The content of provenance.json.
+    content
+        What else the template asks for.
     """
     # what a reader asks first stands first; the other chapters in the order of the rules
     titles = dict.fromkeys([FIRST, *(item["category"] for item in items)])
@@ -64,33 +55,57 @@ def render(
         {
             "title": title,
             "id": "chapter-" + re.sub(r"\W+", "-", title.lower()),
-            "items": [_shown(item) for item in chosen],
+            "items": [_shown(item, at.parent) for item in chosen],
         }
         for title, chosen in by_title.items()
         if chosen
     ]
-    scripts = {item["rule"]: item["script"] for item in items}
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(template.parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return environment.from_string(template).render(
-        run=run,
-        notice=notice,
-        chapters=chapters,
-        downloads=downloads,
+    return environment.get_template(template.name).render(
+        chapters=chapters, rules=rules, root=os.path.relpath(".", at.parent), **content
+    )
+
+
+def render(
+    template: Path,
+    *,
+    scoreboard: pd.DataFrame,
+    pictures: Mapping[str, str],
+    **content: Any,
+) -> str:
+    """Return the page of the paper.
+
+    Parameters
+    ----------
+    template
+        As in :func:`page`.
+    scoreboard
+        The content of scoreboard.csv, as text.
+    pictures
+        The graphs of the stages and of the rules, as SVG.
+    content
+        What :func:`page` asks for; ``run`` and ``notice``, its name and what a reader must
+        know of its statistics; ``downloads``, the other results, as paths from the page;
+        ``provenance``, the content of provenance.json.
+    """
+    return page(
+        template,
         tally={verdict: int((scoreboard["verdict"] == verdict).sum()) for verdict in VERDICTS},
         scoreboard=[_score(row) for row in scoreboard.fillna("").to_dict("records")],
-        rules=rules,
-        scripts=scripts,
         pictures={name: markupsafe.Markup(svg) for name, svg in pictures.items()},
-        provenance=provenance,
+        **content,
     )
 
 
-def _shown(item: Mapping[str, str]) -> dict[str, Any]:
+def _shown(item: Mapping[str, str], folder: Path) -> dict[str, Any]:
     """Return an item with its picture or table, its caption as HTML and its other forms."""
     path = Path(item["file"])
-    folder = Path(*path.parts[2:]).parent
     content: dict[str, Any] = {
         **item,
         "id": path.stem,
@@ -105,8 +120,10 @@ def _shown(item: Mapping[str, str]) -> dict[str, Any]:
     else:
         if not content["is_scoreboard"]:
             content["table"] = tables.prepare(pd.read_csv(path))
-        forms = [path, path.with_suffix(".tex")]
-    content["forms"] = [str(folder / form.name) for form in forms]
+        forms = [path]
+        if path.parent.name == "tables" or content["is_scoreboard"]:
+            forms.append(path.with_suffix(".tex"))
+    content["forms"] = [os.path.relpath(form, folder) for form in forms]
     return content
 
 
