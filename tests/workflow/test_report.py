@@ -1,10 +1,10 @@
 """The report in a real browser: it opens without an error, shows every figure, and sorts."""
 
-import base64
 import json
 import re
 import shutil
 import subprocess
+from urllib.parse import unquote
 
 import pandas as pd
 import pytest
@@ -66,7 +66,8 @@ window.addEventListener("load", () => {
     document.querySelector("[data-node=fig04]").closest("a").focus();
     seen.lit = document.querySelectorAll("#rules-graph path.lit").length;
     document.body.innerHTML = "<pre id=seen></pre>";
-    document.getElementById("seen").textContent = "SEEN" + btoa(JSON.stringify(seen)) + "SEEN";
+    const text = encodeURIComponent(JSON.stringify(seen));
+    document.getElementById("seen").textContent = "SEEN" + text + "SEEN";
   }));
   document.querySelector("#fig04_marginal_pair a[href='#rule-fig04']").click();
 });
@@ -101,8 +102,8 @@ def test_the_page_in_a_browser(finished, tmp_path):
         timeout=120,
         check=True,
     )
-    assert "CONSOLE" not in done.stderr
-    seen = json.loads(base64.b64decode(re.search("SEEN(.*)SEEN", done.stdout).group(1)))
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+    seen = json.loads(unquote(re.search("SEEN(.*)SEEN", done.stdout).group(1)))
     assert seen["errors"] == []
     assert all(seen["pictures"])
     pictures = {path.stem for path in (finished.root / "results/smoke/figures").glob("*.png")}
@@ -156,7 +157,7 @@ def test_every_link_leads_to_what_it_names(finished):
             rf"\b{rule}\b", (finished.root / file).read_text().splitlines()[int(line) - 1]
         )
     scripts = set(re.findall(r'class="script" href="\.\./\.\./([^"]+)"', page))
-    assert len(scripts) > 15
+    assert len(scripts) > 10
     assert all((finished.root / script).exists() for script in scripts)
     downloads = set(re.findall(r'<a href="([^"#:]+)"(?: download)?>', page))
     downloads = {path for path in downloads if not path.startswith("../")}
@@ -187,4 +188,4 @@ def test_every_reported_file_is_on_the_page(finished):
     pictures = list((finished.root / "results/smoke/figures").glob("*.png"))
     assert pictures
     for path in pictures:
-        assert f"results/smoke/figures/{path.name}" in page
+        assert f'<a href="figures/{path.name}" download>' in page
