@@ -24,7 +24,7 @@ given the choices: how the choices themselves would have scattered is a matter f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -401,7 +401,7 @@ def feature_mean(z: FourierFeatures, x: Array) -> Array:
     return total / len(x)
 
 
-def chunks(x: Sequence[object] | Array) -> list[slice]:
+def chunks(x: Array) -> list[slice]:
     """Return the rows that threads take, in order."""
     return [slice(a, min(a + _CHUNK, len(x))) for a in range(0, len(x), _CHUNK)]
 
