@@ -196,6 +196,10 @@ def test_the_map_has_the_witness_of_the_energy_distance(sample, reference):
     ("changes", "says"),
     [
         ({"m": [20, 5000]}, "statistics.m holds 5000; it must be below experiment1.N = 5000."),
+        (
+            {"map": {"N": 400, "half_width": 4.0, "cells": 21, "contexts": 80}},
+            "statistics.map.N is 400; it must be above statistics.m, 400.",
+        ),
         ({"signal_events": 101}, "statistics.signal_events is 101; it must be at most 100"),
         ({"background_events": 4901}, "statistics.background_events is 4901; it must be at most"),
         ({"names": ["mmd", "mdm"]}, 'statistics.names[1] is "mdm"; it must be one of mmd, energy'),

@@ -240,35 +240,41 @@ class AndersonDarling:
 
 @dataclass(frozen=True)
 class Classifier:
-    r"""How well a logistic classifier, trained on the batch against the reference, does.
+    r"""How well a linear discriminant, trained on the batch against the reference, does.
 
-    The statistic is log 2 - min_theta [loss + ridge |theta|^2 / 2] with the balanced
-    cross-entropy of f = theta.phi(x), phi the standardised features and their products:
-    a lower estimate of the Jensen-Shannon divergence, 0 if the classes cannot be told
-    apart. At the optimum its derivative in theta vanishes, so that its influence function
+    The discriminant f = theta.phi(x), phi the standardised features and their products, is
+    the ridge regression of the label (1 in the batch, -1 in the reference, each class with
+    weight one half), Fisher's discriminant but for the ridge. The statistic is the part of
+    the label's variance that it explains,
+
+        1 - min_theta [mean squared residual + ridge |theta|^2] = c.H^-1.c,
+
+    with c half the difference of the classes' mean phi and H the mean of their second
+    moments plus the ridge; the reference enters through its moments, all of its events at
+    once. At the optimum the derivative in theta vanishes, so that the influence function
     (eq. if-expansion-pop) is the classifier's own answer,
-    IF(x) = [E_P log(1 + e^{-f(X)}) - log(1 + e^{-f(x)})] / 2.
+    IF(x) = [E_P (1 - f(X))^2 - (1 - f(x))^2] / 2.
 
     Parameters
     ----------
     degree
-        1 for a linear classifier, 2 to add squares and products of features.
+        1 for a classifier that is linear in the features, 2 to add squares and products.
     ridge
-        The penalty: without it a small batch can often be separated perfectly.
-    events
-        Reference events to train against, evenly spaced in the order of the reference;
-        all of them if there are fewer. The scales come from all.
+        The penalty on all of theta but its constant.
+
+    Examples
+    --------
+    >>> round(Classifier(degree=1, ridge=1e-9).prepare([[0.0], [2.0]])([[10.0], [12.0]]), 4)
+    0.9615
     """
 
     degree: int = 2
     ridge: float = 0.01
-    events: int = 300
     name: str = "classifier"
 
     def __post_init__(self) -> None:
         checks.integer(self.degree, "degree", maximum=2)
         checks.positive(self.ridge, "ridge")
-        checks.integer(self.events, "events", minimum=2)
 
     def prepare(self, reference: npt.ArrayLike) -> Prepared:
         """Return the statistic against a reference sample."""
@@ -286,11 +292,14 @@ class Classifier:
                 columns += [x[:, a] * x[:, b] for a, b in products]
             return np.stack(columns, axis=1)
 
-        chosen = np.arange(min(self.events, len(rows))) * len(rows) // min(self.events, len(rows))
-        against = encode(rows[chosen])
+        phi = encode(rows)
+        mean, second = phi.mean(axis=0), phi.T @ phi / len(phi)
+        second += np.diag(np.r_[0.0, np.full(phi.shape[1] - 1, 2 * self.ridge)])
 
         def many(batches: Array) -> Array:
-            return batch_kernels.logistic_gain(batches, against, ridge=self.ridge)
+            c = (batches.mean(axis=1) - mean) / 2
+            H = (batches.transpose(0, 2, 1) @ batches / batches.shape[1] + second) / 2
+            return np.asarray(np.sum(c * np.linalg.solve(H, c[..., None])[..., 0], axis=1))
 
         return Prepared(self.name, encode, many)
 
@@ -432,13 +441,12 @@ def by_name(
     features: Features = "mean",
     degree: int = 2,
     ridge: float = 0.01,
-    events: int = 300,
     folder: str = ".",
 ) -> Statistic:
     """Return the statistic that a configuration names: one of ``NAMES``, or ``module:name``.
 
-    ``bandwidths`` are of mmd, ``features`` of ks and ad, ``degree``, ``ridge`` and
-    ``events`` of the classifier, ``folder`` of a function of your own.
+    ``bandwidths`` are of mmd, ``features`` of ks and ad, ``degree`` and ``ridge`` of
+    the classifier, ``folder`` of a function of your own.
     """
     if ":" in name:
         return load(name, folder=folder)
@@ -447,7 +455,7 @@ def by_name(
         "energy": Energy,
         "ks": lambda: KolmogorovSmirnov(features),
         "ad": lambda: AndersonDarling(features),
-        "classifier": lambda: Classifier(degree, ridge, events),
+        "classifier": lambda: Classifier(degree, ridge),
     }
     if name not in makers:
         raise ValueError(

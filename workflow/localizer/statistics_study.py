@@ -30,6 +30,11 @@ def toy(seed: int, number: int, *, model: GaussianBenchmark, N: int) -> toys.Sam
     return toys.fixed_alternative(stream(seed, "statistics", "toy", number), N, model)
 
 
+def large_sample(seed: int, *, model: GaussianBenchmark, N: int) -> toys.Sample:
+    """Return a sample so large that a map shows the population's localizer, not a toy's noise."""
+    return toys.fixed_alternative(stream(seed, "statistics", "large sample"), N, model)
+
+
 def reference(seed: int, *, model: GaussianBenchmark, events: int) -> Array:
     """Return the background sample that stands for B, the same for all toys and statistics."""
     return toys.background(stream(seed, "statistics", "reference"), events, model.d)
@@ -113,7 +118,7 @@ def score_map(
     half_width: float,
     cells: int,
 ) -> pd.DataFrame:
-    """Return L_{T,m} over the plane from one toy, by replacement in shared contexts."""
+    """Return L_{T,m} over the plane, by replacement in contexts that all points share."""
     axis = np.linspace(-half_width, half_width, cells)
     plane = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
     scores = localize.field(

@@ -55,7 +55,7 @@ rule statistics_map:
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],
-        N=EXPERIMENT1["N"],
+        N=STATISTICS["map"]["N"],
         names=STATISTICS["names"],
         reference=STATISTICS["reference"],
         m=STATISTICS["m"],

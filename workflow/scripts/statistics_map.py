@@ -1,4 +1,4 @@
-"""Map what each statistic localizes over the plane, in the first toy."""
+"""Map what each statistic localizes over the plane, in a large sample."""
 
 import pandas as pd
 from localizer import statistics, statistics_study
@@ -9,7 +9,7 @@ with Stage(snakemake) as stage:
     p = snakemake.params
     model = GaussianBenchmark(**p.model)
     background = statistics_study.reference(p.seed, model=model, events=p.reference)
-    sample = statistics_study.toy(p.seed, 0, model=model, N=p.N)
+    sample = statistics_study.large_sample(p.seed, model=model, N=p.N)
     maps = [
         statistics_study.score_map(
             p.seed,

@@ -300,6 +300,8 @@ def _contradictions_of_statistics(
     for m in section["m"]:
         if m >= N:
             yield f"statistics.m holds {m}; it must be below experiment1.N = {N}."
+        if m >= section["map"]["N"]:
+            yield f"statistics.map.N is {section['map']['N']}; it must be above statistics.m, {m}."
     for key, events in (("signal_events", n_signal), ("background_events", N - n_signal)):
         if section[key] > events:
             yield (
