@@ -14,6 +14,7 @@ include: "workflow/rules/theory.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/paper.smk"
 include: "workflow/rules/manuscript.smk"
+include: "workflow/rules/growth.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/score.smk"
 

@@ -120,7 +120,7 @@ def estimate(config: Mapping[str, Any], counts: Counts = PAPER) -> dict[str, Wor
         the largest of any edition.
     """
     found = {**_experiment1(config), **_experiment2(config), **_experiment3(config, counts)}
-    return {**found, "small jobs": Work(_SMALL_JOBS * _START)}
+    return {**found, "growth": _growth(config), "small jobs": Work(_SMALL_JOBS * _START)}
 
 
 def total(works: Iterable[Work]) -> Work:
@@ -263,6 +263,20 @@ def _experiment3(config: Mapping[str, Any], counts: Counts) -> dict[str, Work]:
             _SMALL_STUDIES * features, _IMPORTS + 2 * table + 6 * square, 90 * events
         ),
     }
+
+
+def _growth(config: Mapping[str, Any]) -> Work:
+    """Return the cost of the benchmark, of which the largest sizes are nearly all."""
+    sizes = config["growth"]
+    N, m, R, D = (float(sizes[name][-1]) for name in "NmRD")
+    middle = {name: float(sizes[name][len(sizes[name]) // 2]) for name in "NmRD"}
+    occurrences = (m * middle["R"] + middle["m"] * R) * middle["D"]
+    occurrences += middle["m"] * middle["R"] * D
+    once = _PAIR * N * N / 2 + _OCCURRENCE * occurrences + _FEATURE * N * middle["D"]
+    return Work(
+        _START + 2 * (sizes["repeats"] + 1) * once,
+        _IMPORTS + 8 * max(N * middle["D"], middle["N"] * D) + 6 * m * sizes["group_size"],
+    )
 
 
 def _sweeps(third: Mapping[str, Any]) -> list[tuple[int, int, int, list[int]]]:
