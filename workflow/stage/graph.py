@@ -24,10 +24,12 @@ Graph = Mapping[str, Iterable[str]]
 #: after these, by its own name
 BANDS = {
     "kernels": "Compiled kernels",
+    "theory": "Theory",
     "experiment1": "Experiment I",
     "experiment2": "Experiment II",
     "data": "LHC Olympics data",
     "experiment3": "Experiment III",
+    "statistics": "Beyond the paper",
 }
 #: the stages of an experiment, by how its rules are named; the first that fits counts
 STAGES = (
@@ -38,7 +40,10 @@ STAGES = (
 #: rules and files whose name alone tells a newcomer too little
 TITLES = {
     "data": ("Data", "edition, files, samples"),
+    "theory": ("Findings", "claims about any statistic"),
+    "statistics": ("Other statistics", "what each of them localizes"),
     "scoreboard": ("Scoreboard", "verdict of each row"),
+    "paper": ("paper.pdf", "this reproduction, typeset"),
     "manuscript": ("LaTeX exports", "tables, macros, map"),
     "report": ("report.html", "with provenance"),
 }
@@ -158,7 +163,8 @@ def overview(
             _, stage, words = next(entry for entry in STAGES if entry[0].match(name))
             key, lines = f"{band}.{stage}", (stage, words)
         else:
-            key = name if band in _ONE_BY_ONE else band
+            # a figure of a stage's own belongs to it
+            key = name.removeprefix("supp_") if band in _ONE_BY_ONE else band
             lines = TITLES.get(key, (key.replace("_", " "), ""))
         stage_of[name] = key
         nodes[key] = Node(band, tuple(filter(None, lines)))
@@ -186,7 +192,7 @@ def svg(nodes: Mapping[str, Node], graph: Graph, *, title: str) -> str:
     edges = reduced(graph)
     size = _Size.of(nodes.values())
     inside = _inside(nodes, edges)
-    layers = _layers(edges, inside)
+    layers = _layers(nodes, edges, inside)
     heights, tops, bottom = _heights(nodes, edges, layers, inside, size)
     corners = {name: (_MARGIN + layers[name] * size.column, heights[name]) for name in nodes}
     end_of_bands = max((corners[name][0] for name in inside), default=0.0) + size.width + _MARGIN
@@ -249,12 +255,29 @@ def _inside(nodes: Mapping[str, Node], edges: Mapping[str, set[str]]) -> set[str
     return inside
 
 
-def _layers(edges: Mapping[str, set[str]], inside: Collection[str]) -> dict[str, int]:
+def _layers(
+    nodes: Mapping[str, Node], edges: Mapping[str, set[str]], inside: Collection[str]
+) -> dict[str, int]:
     """Return how far to the right each node stands: what gathers, behind every band."""
     layers: dict[str, int] = {}
-    for name in sorted(_sorted(edges), key=lambda name: name not in inside):
-        first = 0 if name in inside else 1 + max((layers[n] for n in inside), default=-1)
-        layers[name] = max([first, *(1 + layers[need] for need in edges[name])])
+    order = _sorted(edges)
+    for name in (name for name in order if name in inside):
+        layers[name] = 1 + max((layers[need] for need in edges[name]), default=-1)
+    beyond = 1 + max(layers.values(), default=-1)
+    # a band that no other one touches ends where the longest does, next to what gathers it
+    touched = {
+        nodes[end].band
+        for name in inside
+        for need in edges[name]
+        for end in (name, need)
+        if nodes[name].band != nodes[need].band
+    }
+    for band in {nodes[name].band for name in inside} - touched:
+        members = [name for name in inside if nodes[name].band == band]
+        short = beyond - 1 - max(layers[name] for name in members)
+        layers.update({name: layers[name] + short for name in members})
+    for name in (name for name in order if name not in inside):
+        layers[name] = max([beyond, *(1 + layers[need] for need in edges[name])])
     return layers
 
 
