@@ -135,13 +135,10 @@ def shown(path, category, title, *, caption=None):
     return report(result(path), caption=caption, category=category, labels=labels)
 
 
-YOURS = "Your data"
-
-
-def your(name, title):
+def your(name, chapter, title):
     """A result on a user's own data, for the page about it."""
     caption = f"score_{Path(name).stem}"
-    return shown(f"score/{name}", YOURS, title, caption=caption)
+    return shown(f"score/{name}", chapter, title, caption=caption)
 
 
 def figure(name, category, title):
@@ -186,7 +183,7 @@ def reported(own=False):
         for each in workflow.rules
         for output in each.output
         if (mark := getattr(output, "flags", {}).get("report"))
-        and (mark.category == YOURS) == own
+        and str(output).startswith(result("score/")) == own
     ]
 
 

@@ -148,7 +148,7 @@ rule score_calibration:
         parts=expand(result("score/null/{part}.npz"), part=CALIBRATION),
     output:
         about=result("score/global.json"),
-        table=your("global.csv", "Is there a departure?"),
+        table=your("global.csv", "Is there a departure?", "The sample as a whole"),
         band=result("score/ranking.csv"),
     log:
         result("logs/score_calibration.log"),
@@ -164,6 +164,64 @@ rule score_calibration:
         draw=SCORE["calibration"]["from"],
     script:
         "../scripts/score_calibration.py"
+
+
+# --- what a reader sees ------------------------------------------------------------
+
+
+rule score_portrait:
+    input:
+        code=code("score_portrait.py"),
+        problem=rules.score_problem.output.arrays,
+        about=rules.score_problem.output.about,
+        events=rules.score_problem.output.events,
+        scores=rules.score_events.output.scores,
+    output:
+        top=your("top.csv", "Which events?", "The most responsible events"),
+        features=your("features.csv", "Where do they lie?", "By feature, in numbers"),
+        histograms=result("score/histograms.csv"),
+        fields=result("score/pairs.csv"),
+    log:
+        result("logs/score_portrait.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(gb=2),
+    params:
+        top=SCORE["top"],
+    script:
+        "../scripts/score_portrait.py"
+
+
+rule score_figures:
+    input:
+        code=code("score_figures.py"),
+        scores=rules.score_events.output.scores,
+        band=rules.score_calibration.output.band,
+        top=rules.score_portrait.output.top,
+        features=rules.score_portrait.output.features,
+        histograms=rules.score_portrait.output.histograms,
+        fields=rules.score_portrait.output.fields,
+    output:
+        ranking=[
+            your("ranking.png", "Is there a departure?", "The largest scores"),
+            result("score/ranking.pdf"),
+        ],
+        features=[
+            your("histograms.png", "Where do they lie?", "By feature"),
+            result("score/histograms.pdf"),
+        ],
+        pairs=[
+            your("pairs.png", "Where do they lie?", "By pairs of features"),
+            result("score/pairs.pdf"),
+        ],
+    log:
+        result("logs/score_figures.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    script:
+        "../scripts/score_figures.py"
 
 
 # --- other statistics --------------------------------------------------------------
@@ -209,71 +267,17 @@ rule score_statistics:
         ),
     output:
         scores=result("score/statistics.csv"),
-        table=your("statistics_summary.csv", "Other statistics"),
+        table=your(
+            "statistics_summary.csv",
+            "Other statistics",
+            "Matched marginal contributions",
+        ),
     log:
         result("logs/score_statistics.log"),
     conda:
         "../../envs/analysis.yaml"
     script:
         "../scripts/score_statistics.py"
-
-
-# --- what a reader sees ------------------------------------------------------------
-
-
-rule score_portrait:
-    input:
-        code=code("score_portrait.py"),
-        problem=rules.score_problem.output.arrays,
-        about=rules.score_problem.output.about,
-        events=rules.score_problem.output.events,
-        scores=rules.score_events.output.scores,
-    output:
-        top=your("top.csv", "The most responsible events"),
-        features=your("features.csv", "Features, by distance"),
-        histograms=result("score/histograms.csv"),
-        fields=result("score/pairs.csv"),
-    log:
-        result("logs/score_portrait.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    threads: 1
-    resources:
-        **needs(gb=2),
-    params:
-        top=SCORE["top"],
-    script:
-        "../scripts/score_portrait.py"
-
-
-rule score_figures:
-    input:
-        code=code("score_figures.py"),
-        scores=rules.score_events.output.scores,
-        band=rules.score_calibration.output.band,
-        top=rules.score_portrait.output.top,
-        features=rules.score_portrait.output.features,
-        histograms=rules.score_portrait.output.histograms,
-        fields=rules.score_portrait.output.fields,
-    output:
-        ranking=[
-            your("ranking.png", "The largest scores"),
-            result("score/ranking.pdf"),
-        ],
-        features=[
-            your("histograms.png", "Where they lie, by feature"),
-            result("score/histograms.pdf"),
-        ],
-        pairs=[
-            your("pairs.png", "Where they lie, by pairs"),
-            result("score/pairs.pdf"),
-        ],
-    log:
-        result("logs/score_figures.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/score_figures.py"
 
 
 SCORED = [

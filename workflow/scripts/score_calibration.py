@@ -49,7 +49,7 @@ with Stage(snakemake):
     if "label" in scores:
         found["auc"] = metrics.auc(scores["loo"], scores["label"])
     files.write_json(found, snakemake.output.about)
-    names = {name: value for name, value in found.items() if not isinstance(value, list)}
+    names = {name: value for name, value in found.items() if isinstance(value, int | float)}
     files.write_csv(
         pd.DataFrame({"quantity": list(names), "value": list(names.values())}),
         snakemake.output.table,
