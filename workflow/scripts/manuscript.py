@@ -23,9 +23,10 @@ with Stage(snakemake, record=False):
     published = pd.read_csv(snakemake.input.published, dtype=str).set_index("id")["where"]
     makers = manuscript.found_by(snakemake.params.findings)
     places = [
-        (manuscript.label_of(published.get(name, "")), command, *makers[name].values())
+        (label, command, *makers[name].values())
         for name in numbers
         if (command := latex.macro(name)) in commands
+        for label in manuscript.labels_of(published.get(name, ""))
     ]
     table = manuscript.mapped(
         manuscript.read_labels(pd.read_csv(snakemake.input.labels, dtype=str)),

@@ -18,7 +18,7 @@ from stage import latex
 
 COLUMNS = ("label", "section", "kind", "name", "file", "rule", "script")
 _KINDS = ("eq", "fig", "sec", "tab")
-_CITATION = re.compile(rf"\b({'|'.join(_KINDS)})s?\.\s+([\w-]+(?:(?:,\s+|\s+and\s+)[\w-]+)*)")
+_CITATION = re.compile(rf"\b({'|'.join(_KINDS)})s?\.\s+(\w[\w-]*(?:(?:,\s+|\s+and\s+)\w[\w-]*)*)")
 #: the width of each column of the printed map, in parts of the line
 _WIDTHS = (0.16, 0.13, 0.08, 0.21, 0.15, 0.11, 0.16)
 _PRINTED_COLUMN = r">{{\raggedright\arraybackslash}}p{{\dimexpr{}\linewidth-2\tabcolsep}}"
@@ -50,16 +50,18 @@ def read_labels(table: pd.DataFrame) -> dict[str, tuple[str, tuple[str, ...]]]:
     return labels
 
 
-def label_of(where: str) -> str:
-    """Return the label behind a place as resources/published.csv names it.
+def labels_of(where: str) -> list[str]:
+    """Return the labels behind the places that resources/published.csv names.
 
     Examples
     --------
-    >>> label_of("eq. exp1-deltag"), label_of("abstract")
-    ('eq:exp1-deltag', 'abstract')
+    >>> labels_of("abstract; eq. exp1-deltag")
+    ['abstract', 'eq:exp1-deltag']
     """
-    found = re.fullmatch(rf"({'|'.join(_KINDS)})\. ([\w-]+)", where)
-    return f"{found[1]}:{found[2]}" if found else where
+    return [
+        re.sub(rf"^({'|'.join(_KINDS)})\. ([\w-]+)$", r"\1:\2", place)
+        for place in where.split("; ")
+    ]
 
 
 def citations(source: str) -> Iterator[tuple[str, str]]:
