@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from stage import manuscript
+from stage import latex, manuscript
 
 ROOT = Path(__file__).resolve().parents[1]
 LABELS = manuscript.read_labels(pd.read_csv(ROOT / "resources/manuscript.csv", dtype=str))
@@ -95,3 +95,9 @@ def test_a_map_that_points_nowhere_is_refused(labels, numbers, says):
 def test_bad_labels_are_refused(rows, says):
     with pytest.raises(ValueError, match=says):
         manuscript.read_labels(pd.DataFrame(rows, columns=["label", "section", "results"]))
+
+
+def test_every_published_row_can_have_its_macros():
+    rows = pd.read_csv(ROOT / "resources/published.csv", dtype=str)["id"]
+    commands = latex.macros({name: {"value": 1.5, "error": 0.5} for name in rows})
+    assert len(commands) == 2 * len(rows) > 200
