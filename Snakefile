@@ -30,7 +30,7 @@ rule all:
         rules.supp_scoreboard.output,
         rules.paper.output,
         rules.manuscript.output,
-        latex_tables(),
+        rules.latex_tables.output,
         result("provenance.json"),
         result("report.html"),
 

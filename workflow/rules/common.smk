@@ -187,11 +187,11 @@ def reported(own=False):
     ]
 
 
-def latex_tables():
-    """The LaTeX form of every table that the report shows."""
-    tables = [Path(item["file"]) for item in reported()]
+def tables(ending):
+    """The tables that the report shows, in the form with this ending."""
+    paths = [Path(item["file"]) for item in reported()]
     return [
-        str(path.with_suffix(".tex")) for path in tables if path.parent.name == "tables"
+        str(path.with_suffix(ending)) for path in paths if path.parent.name == "tables"
     ]
 
 

@@ -1,18 +1,19 @@
 # What the author's LaTeX manuscript takes in: tables, numbers, and a map of its labels.
 
 
-rule table_tex:
+# One job for all of them: to start it takes longer than to set a table.
+rule latex_tables:
     input:
-        code=code("table_tex.py"),
-        csv=result("tables/{table}.csv"),
+        code=code("latex_tables.py"),
+        tables=tables(".csv"),
     output:
-        result("tables/{table}.tex"),
+        tables(".tex"),
     log:
-        result("logs/table_tex/{table}.log"),
+        result("logs/latex_tables.log"),
     conda:
         "../../envs/analysis.yaml"
     script:
-        "../scripts/table_tex.py"
+        "../scripts/latex_tables.py"
 
 
 rule manuscript:

@@ -24,6 +24,9 @@ rule statistics_part:
         part=r"\d+",
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],
@@ -52,6 +55,9 @@ rule statistics_map:
         result("benchmarks/statistics_map.tsv")
     conda:
         "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT1["model"],
