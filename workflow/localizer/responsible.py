@@ -129,7 +129,7 @@ def statistics_beside_witness(
     Parameters
     ----------
     localized
-        Columns row (of ``scores``), statistic, score, error, raw and raw_error.
+        Columns row (of ``scores``), statistic, and addition and raw with their errors.
     scores
         Columns event, loo and, where it is known, label.
 
@@ -138,7 +138,7 @@ def statistics_beside_witness(
     tuple
         ``localized`` with the events' names and witness; and for each statistic its
         correlation with the witness, its errors, by what factor matching reduced the
-        variance of raw (eq. replacement-score), and its AUC where there is a label.
+        variance of raw (eq. addition-score), and its AUC where there is a label.
     """
     columns = [name for name in ("event", "loo", "label") if name in scores]
     beside = scores.loc[localized["row"], columns].reset_index(drop=True)
@@ -148,15 +148,15 @@ def statistics_beside_witness(
         summary = {
             "statistic": name,
             "events": len(part),
-            "correlation_with_loo": metrics.correlation(part["score"], part["loo"]),
-            "spread": part["score"].std(),
-            "median_error": part["error"].median(),
+            "correlation_with_loo": metrics.correlation(part["addition"], part["loo"]),
+            "spread": part["addition"].std(),
+            "median_error": part["addition_error"].median(),
             "variance_raw_over_matched": (part["raw_error"] ** 2).mean()
-            / (part["error"] ** 2).mean(),
+            / (part["addition_error"] ** 2).mean(),
         }
         if "label" in part and part["label"].nunique() == 2:
             summary |= {
-                "auc": metrics.auc(part["score"], part["label"]),
+                "auc": metrics.auc(part["addition"], part["label"]),
                 "auc_of_loo": metrics.auc(part["loo"], part["label"]),
             }
         summaries.append(summary)

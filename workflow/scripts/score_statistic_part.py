@@ -33,10 +33,7 @@ with Stage(snakemake):
         key=("score", params.statistic),
         probes=events,
     )
-    matched, raw = localized["replacement"], localized["raw"]
-    table = {
-        **{"row": events, "statistic": params.statistic},
-        **{"score": matched.mean, "error": matched.standard_error},
-        **{"raw": raw.mean, "raw_error": raw.standard_error},
-    }
+    table = {"row": events, "statistic": params.statistic}
+    for name in ("addition", "replacement", "raw"):
+        table |= {name: localized[name].mean, f"{name}_error": localized[name].standard_error}
     files.write_csv(pd.DataFrame(table), snakemake.output[0])
