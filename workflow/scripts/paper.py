@@ -5,7 +5,8 @@ from pathlib import Path
 
 from stage import Stage, files, typesetting
 
-with Stage(snakemake) as stage:
+# made beside provenance.json, which a record of its own would outdate
+with Stage(snakemake, record=False) as stage:
     pdf, warnings = typesetting.compiled(
         snakemake.input.main,
         root=Path.cwd(),
