@@ -68,7 +68,7 @@ def jobs(folder: Path) -> list[int]:
     return [
         process.pid
         for process, words in _processes(folder)
-        if any(word.startswith(scripts) for word in words)
+        if any(scripts in word for word in words)  # also in that of the shell that starts it
     ]
 
 
