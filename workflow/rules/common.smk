@@ -225,7 +225,7 @@ def rule_files():
 
 
 def rule_graph():
-    """The graph of the rules that the whole paper needs, as the rules behind each of them.
+    """What each rule that the whole paper needs takes in, the rules behind its inputs.
 
     The jobs are followed from the target back, each once, because an input may depend
     on wildcards.
