@@ -31,13 +31,14 @@ rule hungry:
         "{python} hungry.py {{output}}"
 """
 MEAL = """
-import os, sys, time
+import os, subprocess, sys, time
 from pathlib import Path
 
 meal = bytearray(1300 * 10**6)
 meal[::4096] = b"x" * len(meal[::4096])
 time.sleep(5)
-Path(sys.argv[1]).write_text(os.environ["SLURM_MEM_PER_NODE"])
+asked = ["squeue", "--noheader", "--format=%m", "--jobs", os.environ["SLURM_JOB_ID"]]
+Path(sys.argv[1]).write_text(subprocess.check_output(asked, text=True))
 """
 
 
@@ -81,7 +82,7 @@ def test_a_job_out_of_memory_is_tried_again_with_more(project, slurm):
     done = project.snakemake("--snakefile", "hungry.smk", "hungry", *PROFILE, *AT_ONCE)
     assert "exceeded memory limit" in done.stdout
     assert ended(slurm) == ["FAILED", "COMPLETED"]
-    assert (project.root / "results/hungry.txt").read_text() == "2000"
+    assert (project.root / "results/hungry.txt").read_text() == "2000M\n"
 
 
 def rules():
