@@ -154,3 +154,11 @@ def test_findings_must_be_finite_and_unique():
         Finding("a", 1.0, draws=(1.0, float("inf")))
     with pytest.raises(ValueError, match="stands twice"):
         scoreboard.board([], [Finding("a", 1.0), Finding("a", 1.0)])
+
+
+def test_a_run_of_other_statistics_is_not_judged():
+    rows = pd.DataFrame([dict.fromkeys(scoreboard.COLUMNS, "")] * 3)
+    said = scoreboard.summary(rows, not_comparable="smoke: not the paper's statistics")
+    assert "smoke: not the paper's statistics" in said
+    assert "3 rows" in said
+    assert "agrees" not in said

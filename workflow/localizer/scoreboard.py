@@ -347,8 +347,13 @@ def shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool | np.bool_) else f"{float(value):.5g}"
 
 
-def summary(scores: pd.DataFrame) -> str:
-    """Return the tally and the ten largest deviations as the text that ends a run."""
+def summary(scores: pd.DataFrame, *, not_comparable: str = "") -> str:
+    """Return the tally and the ten largest deviations as the text that ends a run.
+
+    ``not_comparable`` says why nothing of this run can be held against the paper, if so.
+    """
+    if not_comparable:
+        return f"Scoreboard: {not_comparable}. {len(scores)} rows are computed, none is judged."
     counts = tally(scores)
     chance = counts.pop("tensions_by_chance")
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())

@@ -15,8 +15,10 @@ with Stage(snakemake):
         for path in snakemake.input.findings
         for content in json.loads(Path(path).read_text())
     ]
-    scores = scoreboard.board(published, findings, not_comparable=snakemake.params.not_comparable)
-    files.write_text(scoreboard.summary(scores) + "\n", snakemake.output.tally)
+    reason = snakemake.params.not_comparable
+    scores = scoreboard.board(published, findings, not_comparable=reason)
+    tally = scoreboard.summary(scores, not_comparable=reason)
+    files.write_text(tally + "\n", snakemake.output.tally)
     files.write_csv(scores, snakemake.output.csv)
 
     short = scores[["id", "published", "reproduced", "reproduced_error", "measure", "value"]]
