@@ -20,6 +20,8 @@ rule growth:
         "../../envs/analysis.yaml"
     # all of them, so that no other job disturbs the clock; a cluster gives it a node's share
     threads: workflow.cores or 1
+    resources:
+        **needs(gb=2, minutes=20),
     params:
         sizes={name: GROWTH[name] for name in ("N", "m", "R", "D")},
         group_size=GROWTH["group_size"],
