@@ -111,7 +111,7 @@ def small_disk(tmp_path):
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
 
     yield folder, read_only
-    subprocess.run(["umount", str(folder)], check=True)
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("name", WRITERS)

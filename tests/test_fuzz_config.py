@@ -164,17 +164,17 @@ class Anything:
 def derived(config):
     """Run what stands above the first rule of each experiment's rule file."""
     found = {**helpers(), "config": config, "rules": Anything()}
-    for number in (1, 2, 3):
-        text = (ROOT / "workflow" / "rules" / f"experiment{number}.smk").read_text()
+    for name in ("experiment1", "experiment2", "experiment3", "statistics", "score"):
+        text = (ROOT / "workflow" / "rules" / f"{name}.smk").read_text()
         above = text[: text.index("\nrule ")]
-        exec(compile(above, f"experiment{number}.smk", "exec"), found)
+        exec(compile(above, f"{name}.smk", "exec"), found)
     return found
 
 
 def number_of_jobs(found):
     one_level = (
         *("EXPERIMENT1_TOYS", "NULL_TOYS", "TARGET_TOYS", "BATCH_TOYS"),
-        *("SURROGATES", "SEEDS"),
+        *("SURROGATES", "SEEDS", "STATISTICS_PARTS", "CALIBRATION"),
     )
     two_levels = ("EXPERIMENT2_TOYS", "SWEEP_JOBS")
     return sum(len(found[name]) for name in one_level) + sum(

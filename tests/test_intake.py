@@ -188,6 +188,21 @@ REFUSED = {
     ),
     "empty": (lambda f: (f[:0], other(f)), {}, "the sample holds 0 events; at least 10"),
     "tiny": (lambda f: (f, other(f)[:9]), {}, "the reference holds 9 events; at least 10"),
+    "a result's name": (
+        lambda f: (f.assign(rank=f.x0), other(f).assign(rank=f.x1)),
+        {},
+        "column rank has the name of a result",
+    ),
+    "complex": (
+        lambda f: (f.assign(z=f.x0 + 1j), other(f).assign(z=f.x1 + 1j)),
+        {"columns": ["x0", "z"]},
+        "z cannot be used: it holds complex numbers",
+    ),
+    "label as a feature": (
+        lambda f: (f.assign(found=[0, 1] * 20), other(f).assign(found=f.x0)),
+        {"columns": ["x0", "found"], "label": "found"},
+        "score.label: column found is a feature of score.columns too",
+    ),
     "shared": (lambda f: (f, pd.concat([other(f), f[:7]])), {}, "7 events of the sample stand in"),
 }
 
@@ -203,3 +218,32 @@ def test_bad_tables_are_refused_in_one_sentence(frame, case):
 def test_shared_events_may_be_allowed(frame):
     problem = intake.select(frame, frame, shared_events="allow")
     np.testing.assert_array_equal(problem.sample, problem.reference)
+
+
+def test_the_index_of_a_saved_table_is_no_feature(frame, tmp_path):
+    frame.to_csv(tmp_path / "new.csv")
+    other(frame)[:30].to_csv(tmp_path / "old.csv")
+    problem = intake.select(intake.read(f"{tmp_path}/new.csv"), intake.read(f"{tmp_path}/old.csv"))
+    assert problem.features == ("x0", "x1", "x2")
+    assert problem.left_out == {"Unnamed: 0": "it numbers the rows"}
+    numbered = frame.assign(run=np.arange(7, 47))
+    assert "run" in intake.select(numbered, other(numbered).assign(run=numbered.run)).left_out
+
+
+def test_columns_without_words_for_names(frame, tmp_path):
+    plain = pd.DataFrame(frame.to_numpy())
+    for place in ("a.csv", "a.parquet"):
+        path = tmp_path / place
+        plain.to_csv(path, index=False) if place == "a.csv" else plain.to_parquet(path)
+        table = intake.read(str(path))
+        chosen = intake.select(table, table + 10.0, columns=["2", "0"])
+        np.testing.assert_array_equal(chosen.sample, plain[[2, 0]].to_numpy())
+
+
+def test_names_of_events_that_a_file_can_hold(frame):
+    for ids in ([2**70 + i for i in range(40)], [*range(39), "last"], np.arange(40, dtype=">i8")):
+        problem = intake.select(
+            frame.assign(name=pd.Series(ids)), other(frame), columns=["x0"], event_id="name"
+        )
+        problem.names.to_frame().to_parquet("/dev/null")
+        assert str(problem.names[3]) == str(ids[3])

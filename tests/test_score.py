@@ -390,10 +390,23 @@ def test_bad_data():
         score.score_events(x[:2], y, EXACT, STREAMS)
     with pytest.raises(ValueError, match="1 of its values are NaN"):
         score.score_events(np.where(x == x[3, 1], np.nan, x), y, EXACT, STREAMS)
-    flat = np.array([1.0, 0.0])
-    with pytest.raises(ValueError, match="feature 1 must vary to be standardized"):
-        score.score_events(x * flat + 0.1, y * flat + 0.1, EXACT, STREAMS)
     with pytest.raises(ValueError, match="d_med must be positive"):
         score.score_events(x * 0, y * 0, replace(EXACT, coordinates="as_is"), STREAMS)
     with pytest.raises(ValueError, match="multiple of group_size"):
         score.batch_estimates(x, y, EXACT, STREAMS, m=3, R=5, group_size=2)
+
+
+def test_a_feature_that_is_constant_in_a_part_changes_nothing():
+    """A permutation's reference or a fold may lack the one event in which a feature differs."""
+    x, y = data("flat")
+    flat = np.array([1.0, 0.0])
+    both_flat = score.score_events(x * flat + 0.1, y * flat + 0.1, EXACT, STREAMS)
+    alone = score.score_events(x[:, :1] + 0.1, y[:, :1] + 0.1, EXACT, STREAMS)
+    np.testing.assert_allclose(both_flat.loo, alone.loo, rtol=1e-12, atol=1e-15)
+
+
+def test_one_method_for_scores_and_calibration():
+    recipe = replace(EXACT, method="auto", exact_limit=10_000)
+    assert recipe.decided(40, 60).method == "exact"
+    assert recipe.decided(40, 61).method == "rff"
+    assert EXACT.decided(10**6, 10**6).method == "exact"

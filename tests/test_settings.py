@@ -109,6 +109,21 @@ def test_the_schema_requires_every_key_that_it_knows():
             "experiment1.N is 10, of which experiment1.model.epsilon = 0.02 makes 0 signal",
         ),
         (
+            {"score": {"statistics": {"names": ["../../out:f"]}}},
+            'score.statistics.names[0] is "../../out:f"; it must be mmd, energy, ks, ad,',
+        ),
+        ({"score": {"sample": "../x.csv"}}, 'score.sample is "../x.csv"; a file outside the'),
+        ({"score": {"sample": "none.csv"}}, 'score.sample is "none.csv"; there is no such file.'),
+        ({"score": {"folds": 1}}, "score.folds is 1; it must be 0, for none, or at least 2."),
+        (
+            {"score": {"batches": {"R": 1500}}},
+            "score.batches.R is 1500; it must be a multiple of score.batches.group_size = 1000.",
+        ),
+        (
+            {"statistics": {"toys": 1000000, "toys_per_job": 1}},
+            "statistics.toys_per_job is too small for the sizes in statistics",
+        ),
+        (
             {"experiment2": {"recovery": {"R": [2000, 1000]}}},
             "experiment2.recovery.R is [2000, 1000]; it must be in increasing order.",
         ),

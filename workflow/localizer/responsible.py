@@ -58,7 +58,12 @@ def features_by_distance(
             ],
             "reference_mean": mean,
             "responsible_mean": where,
-            "shift": np.divide(where - mean, sigma, out=np.zeros_like(mean), where=sigma > 0),
+            "shift": np.divide(
+                where - mean,
+                sigma,
+                out=np.zeros_like(mean),
+                where=np.ptp(background, axis=0) > 0,
+            ),
         }
     )
     return table.sort_values("distance", ascending=False, kind="stable", ignore_index=True)
@@ -148,7 +153,9 @@ def statistics_beside_witness(
         summary = {
             "statistic": name,
             "events": len(part),
-            "correlation_with_loo": metrics.correlation(part["addition"], part["loo"]),
+            "correlation_with_loo": metrics.correlation(part["addition"], part["loo"])
+            if np.ptp(part["addition"]) > 0
+            else np.nan,
             "spread": part["addition"].std(),
             "median_error": part["addition_error"].median(),
             "variance_raw_over_matched": (part["raw_error"] ** 2).mean()

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar, get_args
 
@@ -123,6 +123,10 @@ class Recipe:
             return "exact" if kernels <= self.exact_limit else "rff"
         return self.method
 
+    def decided(self, N: int, M: int) -> Recipe:
+        """Return the recipe with one method for scores, p-value and band, by the costliest."""
+        return replace(self, method=self.used((N + M) ** 2))
+
 
 @dataclass(frozen=True, eq=False)
 class Choices:
@@ -217,14 +221,10 @@ def _coordinates(kind: Coordinates, events: Array) -> Callable[[npt.ArrayLike], 
     shift = events.mean(axis=0)
     scale = np.ones_like(shift)
     if kind == "standardized":
+        # what is constant among these events (a permutation's reference, a fold) stays as it is;
+        # the mean of equal numbers can miss them in the last digit, so that std tells nothing
         scale = events.std(axis=0)
-        # the mean of equal numbers can miss them in the last digit
-        constant = np.flatnonzero(np.ptp(events, axis=0) == 0)
-        if constant.size:
-            raise ValueError(
-                f"feature {constant[0]} must vary to be standardized, it is "
-                f"{events[0, constant[0]]:g} in all {len(events)} events: leave it out"
-            )
+        scale[np.ptp(events, axis=0) == 0] = 1.0
     return partial(_affine, shift=shift, scale=scale)
 
 

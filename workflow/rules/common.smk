@@ -1,6 +1,7 @@
 # Helpers only: where results go, what a rule's script imports, how a bad config is told.
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -25,8 +26,8 @@ configfile: "config/config.yaml"
 refuse(settings.problems(config))
 
 # Once, at the start: a job that parses the workflow anew stays silent.
-if workflow.is_main_process and cost.warning(config):
-    print(cost.warning(config), file=sys.stderr)
+if workflow.is_main_process and (said := cost.warning(config)):
+    print(said, file=sys.stderr)
 
 # Compiled kernels are kept between jobs; the rule compile_kernels fills this folder
 # before a sweep and the sweep's jobs only read it.
@@ -120,12 +121,14 @@ def listed(value):
     return value if isinstance(value, list) else [value]
 
 
-def own_table(which):
-    """The file of a user's table; one that neither exists nor is made here is refused."""
-    file = config["score"][which].partition("::")[0]
-    if not Path(file).exists() and not file.startswith("results/"):
-        raise WorkflowError(f"score.{which}: there is no file {file}; give its path.")
-    return file
+def own_module(statistic):
+    """The file of a user's own statistic, so that a change of it reruns what uses it."""
+    if ":" not in statistic:
+        return []
+    from localizer import statistics  # slow to import, and seldom needed
+
+    file = statistics.source(statistic)
+    return [os.path.relpath(file)] if file else []
 
 
 def shown(path, category, title, *, caption=None):
@@ -246,9 +249,15 @@ def rule_graph():
     return {name: sorted(behind) for name, behind in sorted(found.items())}
 
 
+def put_on_record():
+    """Refresh provenance.json; on a full disk the jobs have said so already."""
+    with suppress(OSError):
+        provenance.refresh(config, Path(RESULTS))
+
+
 def say_how_it_went():
-    """Put the run on record, also one of a single target or one that failed."""
-    provenance.refresh(config, Path(RESULTS))
+    """Put the run on record, also one of a single target, and say what it found."""
+    put_on_record()
     tally = Path(result("scoreboard.txt"))
     if tally.exists():
         print(tally.read_text(), file=sys.stderr)
@@ -256,6 +265,7 @@ def say_how_it_went():
 
 def say_what_failed():
     """Put the failed run on record, and speak for the jobs that could not."""
-    for sentence in kills.killed(Path(RESULTS)):
-        print(f"\n{sentence}", file=sys.stderr)
-    provenance.refresh(config, Path(RESULTS))
+    with suppress(OSError):
+        for sentence in kills.killed(Path(RESULTS)):
+            print(f"\n{sentence}", file=sys.stderr)
+    put_on_record()

@@ -1,11 +1,11 @@
 # A user's own data: is there a departure, and which events carry it (docs/own-data.md).
 SCORE = config["score"]
-BATCHES, STATISTICS = SCORE["batches"], SCORE["statistics"]
+SCORE_BATCHES, SCORE_STATISTICS = SCORE["batches"], SCORE["statistics"]
 CALIBRATION = jobs_of(
     SCORE["calibration"]["draws"], SCORE["calibration"]["draws_per_job"]
 )
 # A statistic's files are named after it; the colon of module:function is not for file names.
-STATISTIC_NAMES = {name.replace(":", "-"): name for name in STATISTICS["names"]}
+STATISTIC_NAMES = {name.replace(":", "-"): name for name in SCORE_STATISTICS["names"]}
 RECIPE = {
     **{
         name: SCORE[name]
@@ -58,8 +58,8 @@ rule score_lhco:
 rule score_problem:
     input:
         code=code("score_problem.py"),
-        sample=lambda wildcards: own_table("sample"),
-        reference=lambda wildcards: own_table("reference"),
+        sample=SCORE["sample"].partition("::")[0],
+        reference=SCORE["reference"].partition("::")[0],
     output:
         arrays=result("score/problem.npz"),
         events=result("score/events.parquet"),
@@ -108,7 +108,7 @@ rule score_events:
         seed=config["seed"],
         recipe=RECIPE,
         folds=SCORE["folds"],
-        batches=BATCHES,
+        batches=SCORE_BATCHES,
     script:
         "../scripts/score_events.py"
 
@@ -230,6 +230,7 @@ rule score_figures:
 rule score_statistic_part:
     input:
         code=code("score_statistic_part.py"),
+        own=lambda wildcards: own_module(STATISTIC_NAMES[wildcards.statistic]),
         problem=rules.score_problem.output.arrays,
     output:
         result("score/statistics/{statistic}/{part}.csv"),
@@ -246,12 +247,13 @@ rule score_statistic_part:
         seed=config["seed"],
         statistic=lambda wildcards: STATISTIC_NAMES[wildcards.statistic],
         part=lambda wildcards: int(wildcards.part),
-        jobs=STATISTICS["jobs"],
+        jobs=SCORE_STATISTICS["jobs"],
         recipe=RECIPE,
-        m=STATISTICS["m"],
-        contexts=STATISTICS["contexts"],
-        max_events=STATISTICS["max_events"],
-        features=STATISTICS["features"],
+        m=SCORE_STATISTICS["m"],
+        contexts=SCORE_STATISTICS["contexts"],
+        pool=SCORE_STATISTICS["pool"],
+        max_events=SCORE_STATISTICS["max_events"],
+        features=SCORE_STATISTICS["features"],
     script:
         "../scripts/score_statistic_part.py"
 
@@ -263,7 +265,7 @@ rule score_statistics:
         parts=expand(
             result("score/statistics/{statistic}/{part}.csv"),
             statistic=STATISTIC_NAMES,
-            part=range(STATISTICS["jobs"]),
+            part=range(SCORE_STATISTICS["jobs"]),
         ),
     output:
         scores=result("score/statistics.csv"),

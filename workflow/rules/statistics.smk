@@ -93,18 +93,22 @@ rule statistics_summary:
 
 rule statistics_cost:
     input:
-        code=code("join_tables.py"),
+        code=code("statistics_cost.py"),
         parts=expand(
             result("benchmarks/statistics_part/{part}.csv"), part=STATISTICS_PARTS
         ),
     output:
-        result("benchmarks/statistics_cost.csv"),
+        shown(
+            "benchmarks/statistics_cost.csv",
+            OTHER_STATISTICS_CHAPTER,
+            "What each statistic costs",
+        ),
     log:
         result("logs/statistics_cost.log"),
     conda:
         "../../envs/analysis.yaml"
     script:
-        "../scripts/join_tables.py"
+        "../scripts/statistics_cost.py"
 
 
 rule supp_statistics:

@@ -4,5 +4,5 @@ from pathlib import Path
 
 from stage import Stage, provenance
 
-with Stage(snakemake, record=False):
+with Stage(snakemake, record=False, seal=False):
     provenance.write(snakemake.params.config, Path(snakemake.output[0]))

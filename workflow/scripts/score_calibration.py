@@ -15,10 +15,11 @@ LEVELS = {"low": 0.025, "median": 0.5, "high": 0.975}
 with Stage(snakemake):
     params = snakemake.params
     problem = files.read_npz(snakemake.input.problem)
+    sample, reference = problem["sample"], problem["reference"]
     observed = significance.observe(
-        problem["sample"],
-        problem["reference"],
-        score.Recipe(**params.recipe),
+        sample,
+        reference,
+        score.Recipe(**params.recipe).decided(len(sample), len(reference)),
         partial(stream, params.seed, "score"),
         top=params.top,
     )
@@ -46,7 +47,7 @@ with Stage(snakemake):
         "reference_events": about["used"]["reference"],
         **scored,
     }
-    if "label" in scores:
+    if "label" in scores and scores["label"].nunique() == 2:
         found["auc"] = metrics.auc(scores["loo"], scores["label"])
     files.write_json(found, snakemake.output.about)
     names = {name: value for name, value in found.items() if isinstance(value, int | float)}

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from localizer import crossfit, score
 from localizer.randomness import stream
@@ -12,11 +13,16 @@ with Stage(snakemake):
     params = snakemake.params
     problem = files.read_npz(snakemake.input.problem)
     sample, reference = problem["sample"], problem["reference"]
-    recipe = score.Recipe(**params.recipe)
+    recipe = score.Recipe(**params.recipe).decided(len(sample), len(reference))
     streams = partial(stream, params.seed, "score")
 
     choices = score.choose(sample, reference, recipe, streams)
     scored = score.score_events(sample, reference, recipe, streams, choices=choices)
+    about = {
+        "method": scored.method,
+        "d_med": choices.d_med,
+        "bandwidths": [choices.d_med * factor for factor in recipe.factors],
+    }
     table = {
         "event": pd.read_parquet(snakemake.input.events, columns=["event"])["event"],
         "rank": ranks(scored.loo),
@@ -33,13 +39,15 @@ with Stage(snakemake):
         estimates = score.batch_estimates(
             sample, reference, recipe, streams, choices=choices, **size
         )
-        table |= {name: getattr(estimates.scores, name) for name in params.batches["estimators"]}
+        drawn = estimates.scores.drawn
+        for name in params.batches["estimators"]:
+            # an event that no batch drew has no estimate
+            table[name] = np.where(drawn, getattr(estimates.scores, name), np.nan)
+        about["batches"] = {
+            "events_drawn": int(np.count_nonzero(drawn)),
+            "target_correlation": estimates.target_correlation,
+        }
     if "label" in problem:
         table["label"] = problem["label"]
     files.write_parquet(pd.DataFrame(table), snakemake.output.scores)
-    about = {
-        "method": scored.method,
-        "d_med": choices.d_med,
-        "bandwidths": [choices.d_med * factor for factor in recipe.factors],
-    }
     files.write_json(about, snakemake.output.about)

@@ -6,9 +6,15 @@ from stage import Stage, files
 
 with Stage(snakemake):
     scores = pd.read_parquet(snakemake.input.scores)
+    # a feature may be called 1 or NA
+    names = {"dtype": dict.fromkeys(("feature", "x", "y"), str), "keep_default_na": False}
     tables = {
-        name: pd.read_csv(snakemake.input[name])
-        for name in ("band", "top", "features", "histograms", "fields")
+        "band": pd.read_csv(snakemake.input.band),
+        "top": pd.read_csv(snakemake.input.top),
+        **{
+            name: pd.read_csv(snakemake.input[name], **names)
+            for name in ("features", "histograms", "fields")
+        },
     }
     with score.ranking(scores, tables["band"]) as figure:
         files.write_figure(figure, *snakemake.output.ranking)

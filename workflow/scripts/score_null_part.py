@@ -10,7 +10,7 @@ with Stage(snakemake):
     params = snakemake.params
     problem = files.read_npz(snakemake.input.problem)
     sample, reference = problem["sample"], problem["reference"]
-    recipe = score.Recipe(**params.recipe)
+    recipe = score.Recipe(**params.recipe).decided(len(sample), len(reference))
     streams = partial(stream, params.seed, "score")
     options = {
         "numbers": range(params.numbers[0], params.numbers[-1] + 1),

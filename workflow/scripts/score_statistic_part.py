@@ -15,15 +15,20 @@ with Stage(snakemake):
     recipe = score.Recipe(**params.recipe)
     # in the coordinates and with the bandwidths of the scores, so that the two can be compared
     choices = score.choose(problem["sample"], problem["reference"], recipe, streams)
-    sample, reference = (choices.transform(problem[name]) for name in ("sample", "reference"))
+    # some of these statistics visit every pair of events, so that a pool of them must do
+    rows = {
+        name: streams("statistics", name).permutation(len(problem[name]))[: params.pool]
+        for name in ("sample", "reference")
+    }
+    sample, reference = (choices.transform(problem[name][rows[name]]) for name in rows)
     bandwidths = [choices.d_med * factor for factor in recipe.factors]
     chosen = statistics.by_name(params.statistic, bandwidths=bandwidths, features=params.features)
     prepared = chosen.prepare(reference)
     statistics.check(
         prepared, sample, m=params.m, rng=streams("statistics", params.statistic, "check")
     )
-    drawn = streams("statistics", "events").permutation(len(sample))[: params.max_events]
-    events = np.array_split(np.sort(drawn), params.jobs)[params.part]
+    scored = np.arange(min(params.max_events, len(sample)))
+    events = np.array_split(scored, params.jobs)[params.part]
     localized = localize.localize(
         prepared,
         sample,
@@ -33,7 +38,7 @@ with Stage(snakemake):
         key=("score", params.statistic),
         probes=events,
     )
-    table = {"row": events, "statistic": params.statistic}
+    table = {"row": rows["sample"][events], "statistic": params.statistic}
     for name in ("addition", "replacement", "raw"):
         table |= {name: localized[name].mean, f"{name}_error": localized[name].standard_error}
     files.write_csv(pd.DataFrame(table), snakemake.output[0])

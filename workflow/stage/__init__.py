@@ -67,7 +67,7 @@ class Stage:
     the terminal, with the end of the log; the whole traceback is in the log.
     """
 
-    def __init__(self, snakemake: Any, *, record: bool = True) -> None:
+    def __init__(self, snakemake: Any, *, record: bool = True, seal: bool = True) -> None:
         self.rule: str = snakemake.rule
         self.job = ",".join(f"{name}={value}" for name, value in snakemake.wildcards.items())
         self.log_path = Path(snakemake.log[0])
@@ -76,6 +76,7 @@ class Stage:
         self._outputs = [str(path) for path in snakemake.output]
         self._threads: int = snakemake.threads
         self._record = record
+        self._seal = seal
         self._began = time.time()
 
     def __enter__(self) -> Stage:
@@ -120,8 +121,9 @@ class Stage:
 
     def _end(self) -> None:
         seconds = time.time() - self._began
-        if self._record:
+        if self._seal:
             seals.put(self._outputs, self._results)
+        if self._record:
             self._leave_record(seconds)
         self.say(f"{self.name} ends after {seconds:.1f} s")
         self._log_file.close()

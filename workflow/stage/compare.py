@@ -189,10 +189,16 @@ def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _parquet(path: Path) -> Columns:
+    table = pd.read_parquet(path)
+    return {str(name): table[name].to_numpy() for name in table}
+
+
 _READERS: dict[str, Callable[[Path], Columns]] = {
     ".csv": _csv,
     ".json": _json,
     ".npz": files.read_npz,
+    ".parquet": _parquet,
 }
 
 

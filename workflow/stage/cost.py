@@ -41,6 +41,7 @@ _MOMENT = 1.3e-11  # one product in the second moments of the features
 _EIGEN = 5.0e-10  # the eigenvectors of these, for D^3
 _PAIR = 9.0e-10  # a pair of the exact witness
 _SCORE = 3.7e-5  # an event at the checkpoints of one batch size
+_JOINED = 7.0e-7  # an event that joins a context of the study of other statistics, times m
 _SMALL_STUDIES = 20  # passes over all features: bandwidth choices, references, portrait
 
 _RANK = 384  # what the features of the shipped bank are compressed to
@@ -83,6 +84,7 @@ def jobs(config: Mapping[str, Any]) -> dict[str, int]:
     """
     first, second, third = (config[f"experiment{number}"] for number in (1, 2, 3))
     scan, recovery, scatter = second["n_scan"], second["recovery"], third["scatter"]
+    study, calibration = config["statistics"], config["score"]["calibration"]
     return {
         "experiment1.toys_per_job": sum(
             _cut(toys, first["toys_per_job"])
@@ -105,6 +107,8 @@ def jobs(config: Mapping[str, Any]) -> dict[str, int]:
             scatter["surrogates"], scatter["surrogates_per_job"]
         ),
         "experiment3.scatter.seeds_per_job": _cut(scatter["seeds"], scatter["seeds_per_job"]),
+        "statistics.toys_per_job": len(study["names"]) * _cut(study["toys"], study["toys_per_job"]),
+        "score.calibration.draws_per_job": _cut(calibration["draws"], calibration["draws_per_job"]),
     }
 
 
@@ -120,7 +124,8 @@ def estimate(config: Mapping[str, Any], counts: Counts = PAPER) -> dict[str, Wor
         the largest of any edition.
     """
     found = {**_experiment1(config), **_experiment2(config), **_experiment3(config, counts)}
-    return {**found, "growth": _growth(config), "small jobs": Work(_SMALL_JOBS * _START)}
+    found |= {"statistics": _statistics(config), "growth": _growth(config)}
+    return {**found, "small jobs": Work(_SMALL_JOBS * _START)}
 
 
 def total(works: Iterable[Work]) -> Work:
@@ -263,6 +268,16 @@ def _experiment3(config: Mapping[str, Any], counts: Counts) -> dict[str, Work]:
             _SMALL_STUDIES * features, _IMPORTS + 2 * table + 6 * square, 90 * events
         ),
     }
+
+
+def _statistics(config: Mapping[str, Any]) -> Work:
+    """Return the cost of the study of other statistics."""
+    study = config["statistics"]
+    scored = float(study["toys"]) * (study["signal_events"] + study["background_events"])
+    mapped = float(study["map"]["cells"]) ** 2 * study["map"]["contexts"] * max(study["m"])
+    joined = scored * len(study["m"]) * study["occurrences"] + mapped
+    started = _START * jobs(config)["statistics.toys_per_job"]
+    return Work(started + _JOINED * len(study["names"]) * joined, _IMPORTS * 2)
 
 
 def _growth(config: Mapping[str, Any]) -> Work:

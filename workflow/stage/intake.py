@@ -65,6 +65,7 @@ def read(place: str) -> pd.DataFrame:
         if "pickle" in reason:
             reason = "it holds Python objects, which are never loaded"
         raise ValueError(f"{path} cannot be read: {reason}") from None
+    table.columns = table.columns.map(str)
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
         raise ValueError(f"{path} has two columns named {twice[0]}; give each a name of its own")
@@ -98,6 +99,8 @@ def select(
     for name, key in ((label, "label"), (event_id, "id")):
         if name:
             _present(sample, [name], "the sample", f"score.{key}")
+        if name and name in columns:
+            raise ValueError(f"score.{key}: column {name} is a feature of score.columns too")
     left_out: dict[str, str] = {}
     if columns:
         for table, which in ((sample, "the sample"), (reference, "the reference")):
@@ -106,6 +109,11 @@ def select(
         _refuse_first(chosen, lambda name: _useless(sample[name], reference[name]))
     else:
         chosen, left_out = _common(sample, reference, except_for={label, event_id} - {""})
+    taken = [name for name in chosen if name in _RESULTS]
+    if taken:
+        raise ValueError(
+            f"column {taken[0]} has the name of a result ({', '.join(_RESULTS)}); rename it"
+        )
     arrays = []
     for table, which in ((sample, "the sample"), (reference, "the reference")):
         if len(table) < FEWEST:
@@ -120,9 +128,26 @@ def select(
         sample=arrays[0],
         reference=arrays[1],
         label=_labels(sample[label], label) if label else None,
-        names=sample[event_id] if event_id else pd.Series(np.arange(len(sample)), name="row"),
+        names=_names(sample, event_id),
         left_out=left_out,
     )
+
+
+#: the columns of the tables of results
+_RESULTS = (
+    *("event", "rank", "loo", "error", "error_features", "witness", "cross_fitted"),
+    *("raw", "marginal", "pair", "label"),
+)
+
+
+def _names(sample: pd.DataFrame, event_id: str) -> pd.Series:
+    """Return the events' names: numbers as they are, anything else as text."""
+    if not event_id:
+        return pd.Series(np.arange(len(sample)))
+    names = sample[event_id]
+    if pd.api.types.is_integer_dtype(names):
+        return names.astype(np.int64)
+    return names.astype(str)
 
 
 class _SaidError(ValueError):
@@ -261,7 +286,11 @@ def _common(
             f"({only[0]} only in the {where}); name the features to use in score.columns"
         )
     candidates = [name for name in sample.columns if name not in except_for]
-    reasons = {name: _useless(sample[name], reference[name]) for name in candidates}
+    reasons = {
+        name: _row_numbers(name, sample[name], reference[name])
+        or _useless(sample[name], reference[name])
+        for name in candidates
+    }
     left_out = {name: reason for name, reason in reasons.items() if reason}
     chosen = [name for name in candidates if name not in left_out]
     if not chosen:
@@ -279,10 +308,23 @@ def _useless(sample: pd.Series, reference: pd.Series) -> str:
             kept = series.dropna()
             example = f", as {kept.iloc[0]!r}" if len(kept) else ""
             return f"it holds text{example}; turn it into numbers, one column for each category"
+        if pd.api.types.is_complex_dtype(series):
+            return "it holds complex numbers; give their parts as two columns"
     values = pd.concat([sample, reference]).dropna()
     if len(values) and values.min() == values.max():
         return f"it is constant, {values.iloc[0]} everywhere"
     return ""
+
+
+def _row_numbers(name: str, *columns: pd.Series) -> str:
+    """Say that a column only numbers the rows, as that of a table saved with its index."""
+    numbered = all(
+        pd.api.types.is_integer_dtype(column)
+        and len(column) > 0
+        and np.array_equal(column - column.iloc[0], np.arange(len(column)))
+        for column in columns
+    )
+    return "it numbers the rows" if numbered or name.startswith("Unnamed: ") else ""
 
 
 def _refuse_first(names: Sequence[str], reason_of: Callable[[str], str]) -> None:

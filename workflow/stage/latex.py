@@ -1,6 +1,6 @@
 r"""Tables and numbers for LaTeX, in booktabs style.
 
-A document that takes them in needs ``\usepackage{booktabs,longtable}`` and no more.
+A document that takes them in needs ``\usepackage{array,booktabs,longtable}``.
 """
 
 from __future__ import annotations

@@ -110,12 +110,21 @@ def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
         "maxItems": lambda: f"it must have at most {limit} entries",
         "maxLength": lambda: f"it must have at most {limit} characters",
         "uniqueItems": lambda: "its entries must differ",
-        "pattern": lambda: (
-            "it must be made of letters, digits, - and _, and begin with a letter or digit"
-        ),
+        "pattern": lambda: _PATTERNS[str(limit)],
     }
     says = allowed[str(error.validator)]()
     yield f"{key} is {_shown(instance)}; {says}."
+
+
+_NAME, _STATISTIC = (
+    r"^[A-Za-z0-9][A-Za-z0-9_-]*\Z",
+    r"^(mmd|energy|ks|ad|classifier|[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*)\Z",
+)
+#: what the patterns of the schema ask for, in words
+_PATTERNS = {
+    _NAME: "it must be made of letters, digits, - and _, and begin with a letter or digit",
+    _STATISTIC: "it must be mmd, energy, ks, ad, classifier, or module:function of your own",
+}
 
 
 def _parts(error: jsonschema.ValidationError) -> tuple[Any, Any, Any]:
@@ -179,6 +188,7 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _contradictions_of_statistics(config["statistics"], first)
     yield from _contradictions_of_growth(config["growth"])
     yield from _wrong_mirror(config["lhco"]["mirror"])
+    yield from _contradictions_of_score(config["score"])
     groups = [
         ("experiment2.recovery", recovery["m"], recovery["group_size"]),
         ("experiment3.r_scan", third["r_scan"]["m"], third["r_scan"]["group_size"]),
@@ -290,6 +300,35 @@ def _wrong_mirror(mirror: str) -> Iterator[str]:
             f"lhco.mirror is {_shown(mirror)}; a directory outside the project must be given by "
             "its full path."
         )
+
+
+def _contradictions_of_score(section: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is wrong with the section on a user's own data."""
+    for which in ("sample", "reference"):
+        path = Path(section[which].partition("::")[0])
+        if not path.is_absolute() and ".." in path.parts:
+            yield (
+                f"score.{which} is {_shown(section[which])}; a file outside the project must be "
+                "given by its full path."
+            )
+        elif path.parts[:1] != ("results",) and not path.is_file():
+            yield f"score.{which} is {_shown(section[which])}; there is no such file."
+    if section["folds"] == 1:
+        yield "score.folds is 1; it must be 0, for none, or at least 2."
+    if section["features_per_bandwidth"] % 2:
+        yield (
+            f"score.features_per_bandwidth is {section['features_per_bandwidth']}; it must be "
+            "even, for cosines and sines in pairs."
+        )
+    batches = section["batches"]
+    if batches["R"] % batches["group_size"]:
+        yield (
+            f"score.batches.R is {batches['R']}; it must be a multiple of "
+            f"score.batches.group_size = {batches['group_size']}."
+        )
+    names = section["statistics"]["names"]
+    if len({name.replace(":", "-") for name in names}) < len(names):
+        yield f"score.statistics.names is {_shown(names)}; two of them would share a file."
 
 
 def _contradictions_of_statistics(
