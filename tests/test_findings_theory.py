@@ -66,6 +66,32 @@ def test_an_event_more_than_five_errors_away_is_seen():
     assert findings_theory._off(scores, [0.0, 0.5]) > 5
 
 
+def test_probes_that_errors_could_swap_are_seen():
+    scores = Moments.of(stream(SEED, "gap").normal(0.0, 1.0, (3, 400)))
+    wide, narrow = np.array([1.0, 0.0, 2.0]), np.array([1.0, 0.95, 2.0])
+    # an error of a difference is sqrt(2/400) = 0.07 within a fifth
+    assert findings_theory._smallest_gap(scores, wide) == pytest.approx(14.1, rel=0.2)
+    assert findings_theory._smallest_gap(scores, narrow) < 1
+
+
+def test_addition_that_ranks_otherwise_is_noticed(monkeypatch):
+    """A score whose probes are swapped is refused."""
+    exact = findings_theory.forced_scores
+
+    def swapped(*args, **options):
+        found = exact(*args, **options)
+        wrong = found["addition"]
+        wrong = Moments(wrong.contexts, wrong.mean[::-1], wrong.scatter[::-1])
+        return replace(found, moments={**found.moments, "addition": wrong})
+
+    monkeypatch.setattr(findings_theory, "forced_scores", swapped)
+    # without the distances of the means, which see it too
+    monkeypatch.setattr(findings_theory, "_off", lambda *_: 0.0)
+    holds = {f.id: f.holds for f in findings_theory.of_marginals(SEED, MODEL, R=300)}
+    assert holds["t.replacement"]
+    assert not holds["t.addition_constant"]
+
+
 def test_u_statistic_of_products_by_hand():
     """Of 2, 1, 3, 5 the mean product is 41/6, without the 2 it is 23/3."""
     kernel = math.prod

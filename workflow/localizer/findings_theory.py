@@ -62,8 +62,8 @@ def of_marginals(
         The size of a batch and the number of contexts of each probe.
     """
     model = replace(model, epsilon=0.5)
-    # far enough out for the largest distance to notice them
-    probes = np.array([[1.5, 0.0], [0.0, 2.0], [-1.5, 1.5], [3.0, 1.0]])
+    # far enough out for the largest distance to notice them, and far apart in both localizers
+    probes = np.array([[1.5, 0.0], [0.0, 2.0], [1.0, 2.5], [3.0, 1.0]])
     statistics: dict[str, tuple[Statistic, Array, float]] = {
         "the plug-in MMD^2": (
             partial(functionals.plug_in, h=model.h),
@@ -76,7 +76,7 @@ def of_marginals(
             _mean_largest(model, m) - _mean_largest(model, m - 1),
         ),
     }
-    replaced, added, shifts, ordered = {}, {}, {}, []
+    replaced, added, shifts, gaps, ordered = {}, {}, {}, {}, []
     for number, (name, (statistic, L, shift)) in enumerate(statistics.items()):
         found = forced_scores(
             statistic,
@@ -89,7 +89,8 @@ def of_marginals(
         replaced[name] = _off(found["replacement"], L)
         added[name] = _off(found["addition"], L + shift)
         shifts[name] = shift / float(np.ptp(L))
-        ordered.append(bool(np.all(np.argsort(L + shift) == np.argsort(L))))
+        gaps[name] = _smallest_gap(found["addition"], L)
+        ordered.append(bool(np.all(np.argsort(found["addition"].mean) == np.argsort(L))))
     scores = mmd_scores(
         probes,
         m=m,
@@ -110,10 +111,12 @@ def of_marginals(
         ),
         statement(
             "t.addition_constant",
-            max(added.values()) < SIGMAS and all(ordered),
+            max(added.values()) < SIGMAS < min(gaps.values()) and all(ordered),
             value=max(added.values()),
             note=f"largest distance from L + E T_m - E T_(m-1) in standard errors: "
-            f"{_listed(added)}; the constant is {_listed(shifts)} of the range of L",
+            f"{_listed(added)}; the constant is {_listed(shifts)} of the range of L; the "
+            f"simulated means stand in the order of L for {sum(ordered)} of {len(ordered)}, the "
+            f"nearest probes apart by {_listed(gaps)} errors",
         ),
         statement(
             "t.addition_u_statistic",
@@ -741,6 +744,13 @@ def _streams(seed: int, number: int, *key: str | int) -> list[np.random.Generato
 def _off(found: Moments, exact: npt.ArrayLike) -> float:
     """Return the largest distance from exact values in standard errors."""
     return float(np.max(np.abs(found.mean - np.asarray(exact)) / found.standard_error))
+
+
+def _smallest_gap(found: Moments, exact: Array) -> float:
+    """Return how far apart the nearest of the exact values are, in errors of the difference."""
+    order = np.argsort(exact)
+    squares = found.standard_error[order] ** 2
+    return float(np.min(np.diff(exact[order]) / np.sqrt(squares[1:] + squares[:-1])))
 
 
 def _listed(numbers: dict[str, float] | dict[float, float]) -> str:
