@@ -141,6 +141,24 @@ def test_slope_along_the_path_is_that_of_a_long_path():
     assert short == pytest.approx(long, abs=1e-12)
 
 
+def test_influence_does_not_vanish_away_from_the_null():
+    """By quadrature over S it is that of the closed form, and far from zero."""
+    at = np.array([[1.5, 0.0], [0.0, 0.0]])
+    signal = replace(MODEL, epsilon=1.0)
+    found = findings_theory._influence(*findings_theory._nodes(signal), at, 1.0)
+    assert found == pytest.approx(functionals.influence(signal, at), abs=1e-12)
+    assert np.abs(found).min() > 0.1
+
+
+def test_another_second_order_is_noticed(monkeypatch):
+    """Half as much again is about 12 standard errors away at 5000 contexts."""
+    exact = functionals.second_order
+    monkeypatch.setattr(functionals, "second_order", lambda *a, **k: 1.5 * exact(*a, **k))
+    holds = {f.id: f.holds for f in findings_theory.of_influence(SEED, MODEL, R=5000)}
+    assert not holds.pop("t.influence")
+    assert all(holds.values())
+
+
 def test_composition_and_correlation_of_the_empirical_witness():
     """Against samples: means over N events of k(x, X), with independent and with fixed labels."""
     rng = stream(SEED, "field")
