@@ -5,6 +5,7 @@ A z-test fails by chance with |z| > 5, once in 1.7 million.
 
 import math
 from dataclasses import replace
+from functools import partial
 from itertools import permutations, product
 
 import numpy as np
@@ -123,14 +124,41 @@ def test_mean_over_contexts_is_that_of_all_contexts(twins):
 def test_posterior_of_two_labels():
     """Two events, one of them signal: by symmetry even, whatever the covariance."""
     x = np.array([[1.0, 0.3], [0.2, -0.5]])
-    even = findings_theory._label_posterior(x, 0.75, signals=1)
+    shared = partial(findings_theory._shared_ratio, covariance=0.75)
+    even = findings_theory._label_posterior(x, shared, signals=1)
     assert even == pytest.approx([0.5, 0.5])
-    both = findings_theory._label_posterior(x, 0.75, epsilon=0.5)
+    both = findings_theory._label_posterior(x, shared, epsilon=0.5)
     square, cross = np.sum(x**2), 2 * np.sum(x[0] * x[1])
     log_ratio = -math.log(1 - 0.75**2) + square / 2
     log_ratio -= (square - 0.75 * cross) / (2 * (1 - 0.75**2))
     ratio = math.exp(log_ratio)
     assert both == pytest.approx(2 * [(1 + ratio) / (3 + ratio)])
+
+
+def test_private_locations_of_another_spread_say_something():
+    """Only if the marginal of a signal event is B does nothing remain of its location."""
+    x = toys.independent_latents(stream(SEED, "private"), 8, d=2, sigma_s=0.5, epsilon=0.25).x
+    for spread, moves in ((math.sqrt(0.75), False), (0.8, True), (1.0, True)):
+        private = partial(findings_theory._private_ratio, sigma_s=0.5, spread=spread)
+        found = findings_theory._label_posterior(x, private, signals=2)
+        assert (np.abs(found - 0.25).max() > 1e-3) == moves
+        # one event has the marginal N(0, sigma_s^2 + spread^2)
+        variance = 0.25 + spread**2
+        closed = np.exp(np.sum(x[0] ** 2) / 2 * (1 - 1 / variance)) / variance
+        assert private(x[:1]) == pytest.approx(closed, abs=1e-9)
+
+
+@pytest.mark.parametrize("change", [{"shift": 0.02}, {"N": 50}])
+def test_a_mismatch_too_small_for_the_sample_is_not_coherent(monkeypatch, change):
+    exact = findings_theory._mismatch
+
+    def smaller(rng, model, shift, *, N, runs):
+        shift = change.get("shift", shift) if shift else 0.0
+        return exact(rng, model, shift, N=change.get("N", N), runs=runs)
+
+    monkeypatch.setattr(findings_theory, "_mismatch", smaller)
+    found = findings_theory.of_interpretation(SEED, MODEL, N=200, runs=100)
+    assert not {f.id: f.holds for f in found}["t.background_mismatch"]
 
 
 def test_slope_along_the_path_is_that_of_a_long_path():
