@@ -70,8 +70,8 @@ def test_a_wide_table_is_cut_and_loses_nothing():
 def test_macros_have_letters_only_and_a_second_one_for_the_error():
     number = {"value": 0.93662, "error": 0.00031}
     assert latex.macros({"e1.auc_lr-80": number, "e2.none": {"value": None, "error": None}}) == {
-        r"\LocEOneAucLrEighty": r"\ensuremath{0.93662}",
-        r"\LocEOneAucLrEightyUnc": r"\ensuremath{0.00031}",
+        r"\FoundEOneAucLrEighty": r"\ensuremath{0.93662}",
+        r"\FoundEOneAucLrEightyUnc": r"\ensuremath{0.00031}",
     }
 
 

@@ -61,15 +61,15 @@ def test_the_map_follows_the_manuscript(tmp_path):
     table = manuscript.mapped(
         labels,
         items=[{**FIGURE, "file": "results/paper/tables/extra.csv"}, FIGURE],
-        numbers=[("eq:two", "\\LocA", "found", "script.py"), ("", "\\LocB", "found", "script.py")],
+        numbers=[("eq:two", "\\FoundA", "found", "script.py"), ("", "\\FoundB", "found", "script.py")],
         modules=[module],
     )
     assert table[["label", "section", "kind", "name", "file"]].to_numpy().tolist() == [
-        ["eq:two", "sec:one", "number", "\\LocA", "numbers.tex"],
+        ["eq:two", "sec:one", "number", "\\FoundA", "numbers.tex"],
         ["eq:two", "sec:one", "code", "mmd.T", str(module)],
         ["fig:a", "sec:one", "figure", "fig01_a", "figures/fig01_a.pdf"],
         ["", "", "table", "extra", "tables/extra.tex"],
-        ["", "", "number", "\\LocB", "numbers.tex"],
+        ["", "", "number", "\\FoundB", "numbers.tex"],
     ]
 
 
@@ -77,7 +77,7 @@ def test_the_map_follows_the_manuscript(tmp_path):
     ("labels", "numbers", "says"),
     [
         ({"fig:a": ("sec:b", ["nothing"])}, [], "fig:a names the result nothing"),
-        ({}, [("eq:c", "\\LocC", "", "")], "LocC belongs to eq:c, which is no label"),
+        ({}, [("eq:c", "\\FoundC", "", "")], "FoundC belongs to eq:c, which is no label"),
     ],
 )
 def test_a_map_that_points_nowhere_is_refused(labels, numbers, says):

@@ -12,7 +12,7 @@ with Stage(snakemake, record=False):
     commands = latex.macros(numbers)
     head = [
         "The numbers of this reproduction, one macro each, rounded to its error. The name is",
-        r"\Loc and the words of the number's id in numbers.json, digits spelled out; the error",
+        r"\Found and the words of the number's id in numbers.json, digits spelled out; the error",
         "has the same name with Unc at its end. Of a single realization (one toy, one draw of",
         "features) the error is the spread over draws.",
         f"Run: {snakemake.params.run}. Edition of the LHC Olympics sample: {edition['name']}.",

@@ -162,7 +162,7 @@ def environment(
 # --- macros ------------------------------------------------------------------------
 
 #: what every macro begins with, and what the macro of an error ends with
-PREFIX, UNCERTAINTY = "Loc", "Unc"
+PREFIX, UNCERTAINTY = "Found", "Unc"
 
 _ONES = (
     *("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"),
@@ -196,7 +196,7 @@ def macro(name: str) -> str:
     Examples
     --------
     >>> print(macro("e3.rho_pair_m1000_R500000"))
-    \LocEThreeRhoPairMOneThousandRFiveHundredThousand
+    \FoundEThreeRhoPairMOneThousandRFiveHundredThousand
     """
     bad = re.search(r"[^A-Za-z0-9._-]", name)
     if bad:
