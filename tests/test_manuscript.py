@@ -61,7 +61,10 @@ def test_the_map_follows_the_manuscript(tmp_path):
     table = manuscript.mapped(
         labels,
         items=[{**FIGURE, "file": "results/paper/tables/extra.csv"}, FIGURE],
-        numbers=[("eq:two", "\\FoundA", "found", "script.py"), ("", "\\FoundB", "found", "script.py")],
+        numbers=[
+            ("eq:two", "\\FoundA", "found", "script.py"),
+            ("", "\\FoundB", "found", "script.py"),
+        ],
         modules=[module],
     )
     assert table[["label", "section", "kind", "name", "file"]].to_numpy().tolist() == [

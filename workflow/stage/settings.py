@@ -311,7 +311,7 @@ def _contradictions_of_score(section: Mapping[str, Any]) -> Iterator[str]:
                 f"score.{which} is {_shown(section[which])}; a file outside the project must be "
                 "given by its full path."
             )
-        elif path.parts[:1] != ("results",) and not path.is_file():
+        elif path.parts[:1] != ("results",) and not _is_file(path):
             yield f"score.{which} is {_shown(section[which])}; there is no such file."
     if section["folds"] == 1:
         yield "score.folds is 1; it must be 0, for none, or at least 2."
@@ -329,6 +329,13 @@ def _contradictions_of_score(section: Mapping[str, Any]) -> Iterator[str]:
     names = section["statistics"]["names"]
     if len({name.replace(":", "-") for name in names}) < len(names):
         yield f"score.statistics.names is {_shown(names)}; two of them would share a file."
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _contradictions_of_statistics(
