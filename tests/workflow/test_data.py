@@ -57,7 +57,7 @@ def test_without_mirror_and_network_there_is_the_surrogate(project):
     done = project.snakemake("lhco_samples", LHCO_MIRROR="")
     assert edition(project)["name"] == "surrogate"
     assert "edition SURROGATE, not the full one" in done.stdout
-    assert "delete results/paper/lhco/edition.json" in done.stdout
+    assert "To choose again: snakemake --cores all --forcerun lhco_edition." in done.stdout
     assert counts(project)["reference"] == 272858
     assert counts(project)["mixed_signal"] == 772
 

@@ -74,10 +74,10 @@ rule score_problem:
     params:
         **{
             name: SCORE[name]
-            for name in (
-                *("sample", "reference", "columns", "label", "id"),
-                *("shared_events", "max_events"),
-            )
+            for name in ("columns", "label", "id", "shared_events", "max_events")
+        },
+        arrays={
+            name: SCORE[name].partition("::")[2] for name in ("sample", "reference")
         },
         seed=config["seed"],
     script:

@@ -18,7 +18,7 @@ with Stage(snakemake) as stage:
         line = "!" * 78
         print(
             f"\n{line}\nLHC Olympics sample: edition {edition.name.upper()}, not the full one.\n"
-            f"{edition.why}\n{edition.refresh.replace('this file', snakemake.output[0])}\n{line}\n",
+            f"{edition.why}\n{edition.refresh}\n{line}\n",
             file=sys.stderr,
         )
     files.write_json(edition.as_dict(), snakemake.output[0])

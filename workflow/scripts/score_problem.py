@@ -6,9 +6,13 @@ from stage import Stage, files, intake
 
 with Stage(snakemake) as stage:
     params = snakemake.params
+    places = {
+        name: "::".join(filter(None, (snakemake.input[name], key)))
+        for name, key in params.arrays.items()
+    }
     problem = intake.select(
-        intake.read(params.sample),
-        intake.read(params.reference),
+        intake.read(places["sample"]),
+        intake.read(places["reference"]),
         columns=params.columns,
         label=params.label,
         event_id=params.id,
@@ -34,8 +38,7 @@ with Stage(snakemake) as stage:
     files.write_npz(arrays, snakemake.output.arrays)
     files.write_parquet(events, snakemake.output.events)
     about = {
-        "sample": params.sample,
-        "reference": params.reference,
+        **places,
         "features": list(problem.features),
         "left_out": dict(problem.left_out),
         "events": had,

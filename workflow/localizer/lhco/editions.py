@@ -29,7 +29,10 @@ _IS = {
     "surrogate": "events of a generator fitted to the real ones; no real event is used",
     "zenodo": "the paper's samples, made from the published features",
 }
-_REFRESH = "To choose again, delete this file and run again; to insist, set lhco.source."
+_REFRESH = (
+    "To choose again: snakemake --cores all --forcerun lhco_edition. "
+    "To insist on an edition, set lhco.source."
+)
 
 
 class EditionError(RuntimeError):
