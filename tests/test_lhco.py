@@ -554,7 +554,7 @@ def test_the_record_survives_json(tmp_path):
     edition = resolve("auto", files, tmp_path)
     text = json.dumps(edition.as_dict())
     assert Edition.from_dict(json.loads(text)) == edition
-    assert "delete this file" in edition.refresh
+    assert "--forcerun lhco_edition" in edition.refresh
 
 
 @pytest.mark.parametrize(
