@@ -42,6 +42,7 @@ TITLES = {
     "data": ("Data", "edition, files, samples"),
     "theory": ("Findings", "claims about any statistic"),
     "statistics": ("Other statistics", "what each of them localizes"),
+    "growth": ("Benchmark", "time and memory against size"),
     "scoreboard": ("Scoreboard", "verdict of each row"),
     "paper": ("paper.pdf", "this reproduction, typeset"),
     "manuscript": ("LaTeX exports", "tables, macros, map"),
