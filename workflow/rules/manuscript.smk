@@ -37,7 +37,7 @@ rule manuscript:
         run=config["run"],
         # timings differ from run to run and have no place in a manuscript
         content=lambda wildcards: [
-            item for item in reported() if "/benchmarks/" not in item["file"]
+            item for item in reported() if "benchmarks" not in Path(item["file"]).parts
         ],
         findings={str(path): maker(path) for path in rules.scoreboard.input.findings},
     script:
