@@ -1,6 +1,8 @@
 """The real DAG: what runs, what reruns after a change, and what a mistake looks like."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from conftest import SMOKE
@@ -137,3 +139,10 @@ def said_of(project, what, *words):
         if "output" in lines:
             found[lines["output"]] = lines.get(what, "")
     return found
+
+
+def test_what_needs_no_cores_asks_for_none(project):
+    """``snakemake --unlock`` is what the README tells a user whose run was killed."""
+    words = [sys.executable, "-m", "snakemake", "--unlock"]
+    done = subprocess.run(words, cwd=project.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
