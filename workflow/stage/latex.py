@@ -92,14 +92,14 @@ def booktabs(
 def typeset(table: pd.DataFrame) -> str:
     """Return ``table`` rounded to its errors, with headers in words.
 
-    A table of many columns and few rows is set on its side. One that is still wider than
+    A table of many columns is set on its side where that fits a page. One that is wider than
     a page is cut between columns, and each part repeats the words that begin a row. The
     edition of the data stands above the first rule.
     """
     prepared = tables.prepare(table)
     columns = prepared.columns
     above = "; ".join(f"{name}: {value}" for name, value in prepared.common.items())
-    if len(columns) > WIDE and len(table) + 1 < len(columns):
+    if len(columns) > WIDE and _width_on_its_side(columns) <= WIDEST:
         first, *others = [(header(column.name), *_cells(column)) for column in columns]
         return environment("l" + "r" * len(table), first, others, above=above)
     words = list(itertools.takewhile(lambda column: not column.numeric, columns))
@@ -130,6 +130,13 @@ def _width(column: tables.Column) -> int:
     """Return about how many letters a column takes, the space beside it included."""
     texts = [len(cell.text) + (5 if cell.exponent else 0) for cell in column.cells]
     return 2 + max([*map(len, column.name.split("_")), *texts])
+
+
+def _width_on_its_side(columns: Sequence[tables.Column]) -> int:
+    """Return about how many letters a table takes with its columns as rows."""
+    rows = zip(*(column.cells for column in columns), strict=True)
+    cells = (max(len(cell.text) + (5 if cell.exponent else 0) for cell in row) for row in rows)
+    return max(len(column.name) for column in columns) + sum(2 + width for width in cells)
 
 
 def _stacked(name: str, side: str) -> str:
