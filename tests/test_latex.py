@@ -5,15 +5,14 @@ import pytest
 from stage import latex
 
 
-def test_booktabs():
-    table = pd.DataFrame({"name_1": ["a & b", "50 %"], "x": [0.5, None]})
-    text = latex.booktabs(table, formats={"x": lambda value: f"{value:.2f}"})
-    assert text.splitlines() == [
+def test_text_is_escaped_and_what_is_missing_is_empty():
+    table = pd.DataFrame({"name": ["a & b", "50 %"], "x": [0.5, None]})
+    assert latex.typeset(table).splitlines() == [
         r"\begin{tabular}{lr}",
         r"\toprule",
-        r"name\_1 & x \\",
+        r"name & x \\",
         r"\midrule",
-        r"a \& b & 0.50 \\",
+        r"a \& b & 0.5 \\",
         r"50 \% &  \\",
         r"\bottomrule",
         r"\end{tabular}",
@@ -28,7 +27,7 @@ def test_every_special_character_is_escaped():
 
 
 def test_a_long_table_goes_over_pages():
-    text = latex.booktabs(pd.DataFrame({"m": range(latex.LONG + 1)}))
+    text = latex.typeset(pd.DataFrame({"m": range(latex.LONG + 1)}))
     assert text.startswith(r"\begin{longtable}{r}")
     assert text.index(r"\endhead") < text.index(r"\endlastfoot") < text.index(r"40 \\")
     assert text.endswith("\\end{longtable}\n")

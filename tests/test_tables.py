@@ -73,7 +73,8 @@ def test_a_table_takes_its_errors_in():
             "auc_error": [0.01468, 0.0127],
             "sic": [9.0186, None],
             "sic_spread": [0.50085, None],
-            "published": [6.8e9, 0.916868],
+            "published": ["6.80e9", "0.420"],
+            "value": [True, -0.25],
             "count": [4.0, math.nan],
             "how": ["a", None],
             "holds": [True, False],
@@ -87,7 +88,8 @@ def test_a_table_takes_its_errors_in():
         "auc": ["0.655(15)", "0.700(13)"],
         "sic": ["9.02", ""],
         "sic_spread": ["0.50", ""],
-        "published": ["6.8", "0.916868"],
+        "published": ["6.80", "0.420"],
+        "value": ["true", "-0.25"],
         "count": ["4", ""],
         "how": ["a", ""],
         "holds": ["true", "false"],
@@ -95,6 +97,13 @@ def test_a_table_takes_its_errors_in():
     assert [column.name for column in prepared.columns if not column.numeric] == ["how", "holds"]
     # a page sorts by the number itself, not by what is printed of it
     assert [cell.sort for cell in prepared.columns[1].cells] == [0.65525, 0.69971]
+
+
+def test_published_digits_survive_a_file(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("quantity,published,mean\na,0.420,0.5\nb,,0.25\n")
+    column = tables.prepare(tables.read(path)).columns[1]
+    assert [(cell.text, cell.sort) for cell in column.cells] == [("0.420", 0.42), ("", "")]
 
 
 def test_two_editions_in_a_table_are_refused():

@@ -250,7 +250,7 @@ def draw_surrogate(
 
 
 def rank_summary(
-    draws: pd.DataFrame, seeds: pd.DataFrame, published: Mapping[str, float]
+    draws: pd.DataFrame, seeds: pd.DataFrame, published: Mapping[str, str]
 ) -> pd.DataFrame:
     """Return mean, spread and quantiles of each quantity, and where the published one lies.
 
@@ -261,18 +261,18 @@ def rank_summary(
     seeds
         One row for each draw of features on the sample at hand.
     published
-        The published values, by column of both.
+        The published values as printed, by column of both.
     """
     rows = []
-    for name, value in published.items():
+    for name, digits in published.items():
         column = draws[name].to_numpy()
         low, middle, high = np.quantile(column, [0.16, 0.5, 0.84])
         rows.append(
             {
-                **{"quantity": name, "published": value, "draws": column.size},
+                **{"quantity": name, "published": digits, "draws": column.size},
                 **{"mean": column.mean(), "spread": column.std(ddof=1)},
                 **{"quantile_16": low, "median": middle, "quantile_84": high},
-                "share_below_published": float(np.mean(column < value)),
+                "share_below_published": float(np.mean(column < float(digits))),
                 "draws_of_features_here": len(seeds),
                 "mean_here": seeds[name].mean(),
                 "spread_here": seeds[name].std(ddof=1),

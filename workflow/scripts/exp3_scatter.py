@@ -14,6 +14,6 @@ with Stage(snakemake):
     table = pd.read_csv(snakemake.input.published, dtype=str)
     published = {row.id: row for row in scoreboard.read_published(table)}
     columns = findings3.column_ids(draws.columns, published)
-    values = {column: published[name].number for column, name in columns.items()}
+    values = {column: published[name].value for column, name in columns.items()}
     summary = realizations.rank_summary(draws, seeds, values)
     files.write_csv(experiment3.with_edition(summary, edition), snakemake.output[0])

@@ -21,10 +21,8 @@ with Stage(snakemake):
     files.write_text(tally + "\n", snakemake.output.tally)
     files.write_csv(scores, snakemake.output.csv)
 
-    short = scores[["id", "published", "reproduced", "reproduced_error", "measure", "value"]]
-    rounded = dict.fromkeys(("reproduced", "reproduced_error", "value"), scoreboard.shown)
-    short = short.assign(verdict=scores["verdict"])
-    files.write_text(latex.booktabs(short, formats=rounded), snakemake.output.tex)
+    columns = ["id", "published", "reproduced", "reproduced_error", "measure", "value", "verdict"]
+    files.write_text(latex.typeset(scores[columns]), snakemake.output.tex)
 
     numbers = {
         finding.id: {

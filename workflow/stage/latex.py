@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -67,26 +67,6 @@ def header(name: str) -> str:
     $\rho$ predicted raw
     """
     return " ".join(_WORDS.get(word, escape(word)) for word in name.split("_"))
-
-
-def booktabs(
-    table: pd.DataFrame, *, formats: Mapping[str, Callable[[Any], str]] | None = None
-) -> str:
-    """Return ``table`` as it is; numbers to the right, text to the left.
-
-    ``formats`` says how to print the values of a column; its text is escaped too.
-    """
-    printing = formats or {}
-    columns = [str(name) for name in table.columns]
-    sides = "".join("r" if pd.api.types.is_numeric_dtype(table[c]) else "l" for c in columns)
-    rows = [
-        [
-            "" if pd.isna(value) else escape(printing.get(name, str)(value))
-            for name, value in zip(columns, values, strict=True)
-        ]
-        for values in table.itertuples(index=False)
-    ]
-    return environment(sides, [escape(name) for name in columns], rows)
 
 
 def typeset(table: pd.DataFrame) -> str:

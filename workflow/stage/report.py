@@ -6,7 +6,6 @@ import base64
 import os
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,7 @@ def _shown(item: Mapping[str, str], folder: Path) -> dict[str, Any]:
         forms = [path.with_suffix(".pdf"), path, *sorted(path.parent.glob(f"{path.stem}*.csv"))]
     else:
         if not content["is_scoreboard"]:
-            content["table"] = tables.prepare(pd.read_csv(path))
+            content["table"] = tables.prepare(tables.read(path))
         forms = [path]
         if path.parent.name == "tables" or content["is_scoreboard"]:
             forms.append(path.with_suffix(".tex"))
@@ -132,30 +131,16 @@ def _score(row: Mapping[str, str]) -> dict[str, Any]:
     error = row["published_error"] if row["published_error_from"] == "printed" else ""
     return {
         **row,
-        "published": _decimal(row["published"], error),
+        "published": tables.printed(row["published"], error),
         "reproduced": _number(row["reproduced"], row["reproduced_error"]),
         "value": _number(row["value"]),
     }
 
 
-def _decimal(text: str, error: str = "") -> tables.Cell:
-    """Return digits as they were printed, with their error and the power of ten apart."""
-    if not text:
-        return tables.Cell("")
-    digits, _, exponent = text.lower().partition("e")
-    power = int(exponent or 0)
-    if error:
-        digits = f"{digits} ± {Decimal(f'{float(error):.6g}').scaleb(-power):f}"
-    return tables.Cell(f"({digits})" if error and power else digits, power, float(text))
-
-
 def _number(text: str, error: str = "") -> tables.Cell:
-    """Return a number of the scoreboard rounded, or a truth in words."""
     if text in ("", "True", "False"):
-        return tables.Cell(text.lower(), sort=text)
-    known = float(error) if error else None
-    digits, exponent = tables.short(float(text), known)
-    return tables.Cell(digits, exponent, float(text))
+        return tables.entry(text.lower())
+    return tables.entry(float(text), float(error) if error else None)
 
 
 def caption(path: Path) -> markupsafe.Markup:

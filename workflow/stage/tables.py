@@ -7,9 +7,10 @@ Files keep full precision; only what is printed rounds. What is prepared here is
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,40 @@ def short(value: float, error: float | None = None) -> tuple[str, int]:
     return f"{number}({inside})", exponent
 
 
+def printed(text: str, error: str = "") -> Cell:
+    """Return digits as the paper prints them, with their error and the power of ten apart.
+
+    Examples
+    --------
+    >>> printed("0.420").text, printed("1.86e8", "2e6")
+    ('0.420', Cell(text='(1.86 ± 0.02)', exponent=8, sort=186000000.0))
+    """
+    if not text:
+        return Cell("")
+    digits, _, exponent = text.lower().partition("e")
+    power = int(exponent or 0)
+    if error:
+        digits = f"{digits} ± {Decimal(f'{float(error):.6g}').scaleb(-power):f}"
+    return Cell(f"({digits})" if error and power else digits, power, float(text))
+
+
+def entry(value: Any, error: float | None = None) -> Cell:
+    """Return a number with its error in brackets, or a truth in words."""
+    if _is_truth(value):
+        value = str(bool(value)).lower()
+    if isinstance(value, str):
+        return Cell(value, sort=value)
+    if pd.isna(value):
+        return Cell("")
+    text, exponent = short(float(value), None if pd.isna(error) else error)
+    return Cell(text, exponent, float(value))
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """Return a table of the results; the digits that the paper prints stay text."""
+    return pd.read_csv(path, dtype={"published": str})
+
+
 def prepare(frame: pd.DataFrame) -> Prepared:
     """Return ``frame`` rounded, an error beside its value, the edition apart.
 
@@ -136,55 +171,36 @@ def prepare(frame: pd.DataFrame) -> Prepared:
 
 def _column(frame: pd.DataFrame, name: str) -> Column:
     values = frame[name]
-    numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    if not numeric:
-        return Column(name, False, tuple(_text(value) for value in values))
-    errors, spreads = frame.get(f"{name}_error"), frame.get(f"{name}_spread")
-    known = values.dropna()
     if name == "published":
-        # digits as printed in the paper are nobody's to round
-        return Column(name, True, tuple(_printed(value) for value in values))
-    # counts are printed in full
-    if errors is None and spreads is None and (known == known.round()).all():
-        return Column(name, True, tuple(_whole(value) for value in values))
+        return Column(name, True, tuple(printed(text) for text in values.fillna("")))
+    known = values.dropna()
+    if not any(isinstance(value, Real) and not _is_truth(value) for value in known):
+        return Column(name, False, tuple(map(entry, values)))
+    errors, spreads = frame.get(f"{name}_error"), frame.get(f"{name}_spread")
+    if errors is not None:
+        return Column(name, True, tuple(map(entry, values, errors)))
+    if any(map(_is_truth, known)):
+        return Column(name, True, tuple(map(entry, values)))
+    if spreads is None and (known == known.round()).all():
+        # counts are printed in full
+        return Column(name, True, tuple(map(_whole, values)))
     if {"error", "spread"} & set(name.split("_")):
-        return Column(name, True, tuple(_uncertain(value, value, alone=True) for value in values))
-    scale: Sequence[Any] = list(
-        errors if errors is not None else spreads if spreads is not None else [None] * len(frame)
-    )
-    cells = [
-        _uncertain(value, error, alone=errors is None)
-        for value, error in zip(values, scale, strict=True)
-    ]
-    return Column(name, True, tuple(cells))
+        spreads = values
+    scale = [None] * len(values) if spreads is None else spreads
+    return Column(name, True, tuple(map(_alone, values, scale)))
 
 
-def _text(value: Any) -> Cell:
-    if isinstance(value, bool | np.bool_):
-        value = str(bool(value)).lower()
-    return Cell("") if pd.isna(value) else Cell(str(value), sort=str(value))
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
 
 
 def _whole(value: float) -> Cell:
     return Cell("") if pd.isna(value) else Cell(f"{int(value)}", sort=float(value))
 
 
-def _printed(value: float) -> Cell:
+def _alone(value: float, error: float | None) -> Cell:
+    """Return a number rounded to its error, which is printed elsewhere."""
     if pd.isna(value):
         return Cell("")
-    digits = Decimal(repr(float(value))).normalize()
-    power = digits.adjusted() if digits else 0
-    exponent = 0 if SMALLEST <= power <= LARGEST else power
-    return Cell(f"{digits.scaleb(-exponent):f}", exponent, float(value))
-
-
-def _uncertain(value: float, error: float | None, *, alone: bool) -> Cell:
-    """Return a number rounded to its error, with the error in brackets unless ``alone``."""
-    if pd.isna(value):
-        return Cell("")
-    known = None if error is None or pd.isna(error) else float(error)
-    if alone:
-        text, _, exponent = rounded(float(value), known)
-    else:
-        text, exponent = short(float(value), known)
+    text, _, exponent = rounded(float(value), None if pd.isna(error) else error)
     return Cell(text, exponent, float(value))
