@@ -1,6 +1,5 @@
 """The profile for clusters, on a real SLURM: the same bytes, few jobs, more memory when needed."""
 
-import re
 import sys
 
 import pytest
@@ -8,6 +7,7 @@ import yaml
 from conftest import ROOT, SMOKE, alone
 from slurm_cluster import cluster, why_not
 from stage.compare import compare
+from stage.graph import definitions
 
 PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
 # a cluster of one machine answers at once, and has no shared disk to wait for
@@ -85,24 +85,21 @@ def test_a_job_out_of_memory_is_tried_again_with_more(project, slurm):
     assert (project.root / "results/hungry.txt").read_text() == "2000M\n"
 
 
-def rules():
-    """Yield the name and the text of each rule."""
-    for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
-        for text in re.split(r"^(?=rule |use rule )", path.read_text(), flags=re.MULTILINE)[1:]:
-            yield re.match(r"(?:use rule \w+ as|rule) (\w+)", text).group(1), text
+def rules_with(words):
+    """Return the names of the rules that have some words in their definition."""
+    found = definitions(sorted((ROOT / "workflow/rules").glob("*.smk")))
+    return {name for name, rule in found.items() if words in rule.text}
 
 
 def test_rules_that_work_say_what_they_need():
     """Without, a rule would run on the machine where a user logs in."""
-    working = [name for name, text in rules() if "\n    benchmark:" in text or "compiled=" in text]
-    declared = [name for name, text in rules() if "**needs(" in text]
+    working = rules_with("    benchmark:") | rules_with("compiled=")
     assert len(working) > 15
-    assert set(working) <= set(declared)
+    assert working <= rules_with("**needs(")
 
 
 def test_the_profile_groups_rules_that_are_submitted():
     profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())
-    declared = {name for name, text in rules() if "**needs(" in text}
     groups = dict(pair.split("=") for pair in profile["groups"])
-    assert set(groups) <= declared
+    assert set(groups) <= rules_with("**needs(")
     assert {pair.split("=")[0] for pair in profile["group-components"]} == set(groups.values())

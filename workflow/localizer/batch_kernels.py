@@ -21,43 +21,17 @@ def kernel_pairs(batches: Array, bandwidths: tuple[float, ...]) -> Array:
     The bank is :class:`localizer.kernels.GaussianBank`; its values are right to 1e-12.
     """
     scales = np.array([0.5 / (h * h) for h in bandwidths])
-    return np.asarray(_kernel_pairs(batches, scales))
+    return np.asarray(_pair_means(batches, scales))
 
 
 def distance_pairs(batches: Array) -> Array:
     """Return the mean over the pairs i < j of a batch of |x_i - x_j|."""
-    return np.asarray(_distance_pairs(batches))
+    return np.asarray(_pair_means(batches, np.empty(0)))
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _kernel_pairs(batches, scales):  # type: ignore[no-untyped-def]
-    contexts, m, d = batches.shape
-    means = np.empty(contexts)
-    z = np.empty((d, m))
-    square = np.empty(m)
-    for r in range(contexts):
-        for c in range(d):
-            for j in range(m):
-                z[c, j] = batches[r, j, c]
-        total = 0.0
-        for i in range(1, m):
-            square[:i] = 0.0
-            for c in range(d):
-                at = z[c, i]
-                for j in range(i):
-                    gap = at - z[c, j]
-                    square[j] += gap * gap
-            for scale in scales:
-                row = 0.0
-                for j in range(i):
-                    row += _exp_minus(scale * square[j])
-                total += row
-        means[r] = total / (0.5 * m * (m - 1) * scales.size)
-    return means
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _distance_pairs(batches):  # type: ignore[no-untyped-def]
+def _pair_means(batches, scales):  # type: ignore[no-untyped-def]
+    """Return the mean over pairs of a bank of kernels or, where it is empty, of the distance."""
     contexts, m, d = batches.shape
     means = np.empty(contexts)
     z = np.empty((d, m))
@@ -75,10 +49,14 @@ def _distance_pairs(batches):  # type: ignore[no-untyped-def]
                     gap = at - z[c, j]
                     square[j] += gap * gap
             row = 0.0
-            for j in range(i):
-                row += math.sqrt(square[j])
+            for scale in scales:
+                for j in range(i):
+                    row += _exp_minus(scale * square[j])
+            if not scales.size:
+                for j in range(i):
+                    row += math.sqrt(square[j])
             total += row
-        means[r] = total / (0.5 * m * (m - 1))
+        means[r] = total / (0.5 * m * (m - 1) * max(scales.size, 1))
     return means
 
 
