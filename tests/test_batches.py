@@ -20,6 +20,7 @@ from localizer.batches import (
     group_range,
     run,
     scores,
+    standard_errors,
     sum_batches,
 )
 from localizer.randomness import stream
@@ -452,3 +453,43 @@ def start(**changes):
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_errors_from_parts_match_the_scatter_of_whole_runs():
+    """The error of one run says how far runs with other batches are from each other."""
+    z = stream(3, "errors").normal(size=(12, 3))
+    runs = []
+    for r in range(300):
+        parts = [
+            run(
+                FeaturePairs(z),
+                m=4,
+                groups=range(g, g + 1),
+                group_size=50,
+                streams=partial(stream, 3, r),
+                replacement=False,
+            )
+            for g in range(8)
+        ]
+        runs.append((scores(reduce(add, parts)), standard_errors(parts)))
+    for name in ("raw", "pair", "marginal"):
+        scatter = np.var([getattr(found, name) for found, _ in runs], axis=0, ddof=1)
+        said = np.mean([errors[name] ** 2 for _, errors in runs], axis=0)
+        # each ratio is known to sqrt(2 / 299) = 8 %, that of twelve events to less; the linear
+        # form of a ratio of sums is right to about one over its 130 occurrences
+        assert np.abs(said / scatter - 1).max() < 5.5 * 0.085
+        assert abs(np.mean(said / scatter) - 1) < 0.15
+
+
+def test_an_event_that_one_part_alone_drew_has_no_error():
+    pairs = FeaturePairs(np.arange(8.0).reshape(4, 2))
+    parts = [
+        sum_batches(pairs, batches, replacement=False)
+        for batches in ([[0, 1, 2]], [[0, 1, 3]], [[0, 1, 3]])
+    ]
+    errors = standard_errors(parts)
+    assert np.isnan(errors["pair"]).tolist() == [False, False, True, False]
+    # both batches of the last event are the same
+    assert errors["pair"][3] == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match="the number of parts must be at least 2"):
+        standard_errors(parts[:1])

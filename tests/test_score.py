@@ -353,11 +353,19 @@ def test_a_batch_of_all_events_gives_the_pair_target():
 
 def test_batches_converge_to_the_witness():
     x, y = data("converge", N=60)
-    found = score.batch_estimates(x, y, EXACT, STREAMS, m=10, R=20_000, group_size=2000)
+    found = score.batch_estimates(x, y, EXACT, STREAMS, m=10, R=20_000, group_size=500)
     loo = score.score_events(x, y, EXACT, STREAMS).loo
     for estimate in (found.scores.pair, found.scores.marginal):
         assert np.corrcoef(estimate, loo)[0, 1] > 0.99
     assert np.corrcoef(found.scores.raw, loo)[0, 1] > 0.5
+    # the mean over all batches of an event is known: the pair target over m / 2
+    chosen = score.choose(x, y, EXACT, STREAMS)
+    a, b = chosen.transform(x), chosen.transform(y)
+    target = witness.pair_target(a, chosen.bank, EmpiricalBackground(chosen.bank, b))
+    pulls = (found.scores.pair - target / 5) / found.errors["pair"]
+    # of 60 pulls with 19 degrees of freedom, none beyond 8 in 10^5 samples
+    assert np.abs(pulls).max() < 8
+    assert 0.5 < np.sqrt(np.mean(pulls**2)) < 1.8
 
 
 # --- bad input ----------------------------------------------------------------------------
@@ -394,6 +402,8 @@ def test_bad_data():
         score.score_events(x * 0, y * 0, replace(EXACT, coordinates="as_is"), STREAMS)
     with pytest.raises(ValueError, match="multiple of group_size"):
         score.batch_estimates(x, y, EXACT, STREAMS, m=3, R=5, group_size=2)
+    with pytest.raises(ValueError, match="the number of parts must be at least 2"):
+        score.batch_estimates(x, y, EXACT, STREAMS, m=3, R=2, group_size=2)
 
 
 def test_a_feature_that_is_constant_in_a_part_changes_nothing():

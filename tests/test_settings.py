@@ -117,7 +117,8 @@ def test_the_schema_requires_every_key_that_it_knows():
         ({"score": {"folds": 1}}, "score.folds is 1; it must be 0, for none, or at least 2."),
         (
             {"score": {"batches": {"R": 1500}}},
-            "score.batches.R is 1500; it must be a multiple of score.batches.group_size = 1000.",
+            "score.batches.R is 1500; it must be two or more times score.batches.group_size = "
+            "1000, a whole number of groups.",
         ),
         (
             {"statistics": {"toys": 1000000, "toys_per_job": 1}},

@@ -27,7 +27,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from itertools import pairwise
+from operator import add
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -61,6 +63,9 @@ _ENTRIES = 1 << 19
 
 # A matrix of pair kernels of this many events takes half a gigabyte.
 _LARGEST_MATRIX = 8192
+
+# Parts of the batches whose scatter gives the errors of their estimates.
+_PARTS = 20
 
 # Events from which the basis of compressed features is found.
 _FOR_BASIS = 20_000
@@ -507,12 +512,16 @@ class BatchEstimates:
     scores
         ``raw``, ``marginal`` and ``pair``, and ``witness``, the pair score in the witness's
         normalisation.
+    errors
+        The standard errors of ``raw``, ``marginal`` and ``pair`` from the finite number of
+        batches; that of the data comes on top, see :class:`EventScores`.
     target_correlation
         The correlation over events of what the pair score converges to with its form in
         compressed features; 1 where the pair kernel is exact.
     """
 
     scores: batches.Scores
+    errors: dict[str, Array]
     target_correlation: float
 
 
@@ -537,7 +546,7 @@ def batch_estimates(
     Parameters
     ----------
     m, R, group_size, replacement
-        See :func:`localizer.batches.run`; R is a multiple of ``group_size``.
+        See :func:`localizer.batches.run`; R is a multiple of ``group_size``, at least twice it.
     rank
         Numbers an event takes: N = 10^6 and 512 need 4 GB.
     streams
@@ -560,13 +569,19 @@ def batch_estimates(
             z.transform(x, centre=centre, basis=basis.basis).astype(np.float32, copy=False)
         )
         correlation = basis.target_correlation
-    sums = batches.run(
-        pairs,
-        m=m,
-        groups=batches.group_range(R, group_size=group_size),
-        group_size=group_size,
-        streams=partial(streams, "batches"),
-        replacement=replacement,
-        threads=get_num_threads(),
-    )
-    return BatchEstimates(batches.scores(sums), correlation)
+    groups = batches.group_range(R, group_size=group_size)
+    ends = np.linspace(0, len(groups), min(_PARTS, len(groups)) + 1).astype(int).tolist()
+    parts = [
+        batches.run(
+            pairs,
+            m=m,
+            groups=groups[start:end],
+            group_size=group_size,
+            streams=partial(streams, "batches"),
+            replacement=replacement,
+            threads=get_num_threads(),
+        )
+        for start, end in pairwise(ends)
+    ]
+    errors = batches.standard_errors(parts)
+    return BatchEstimates(batches.scores(reduce(add, parts)), errors, correlation)

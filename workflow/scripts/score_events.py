@@ -43,6 +43,7 @@ with Stage(snakemake):
         for name in params.batches["estimators"]:
             # an event that no batch drew has no estimate
             table[name] = np.where(drawn, getattr(estimates.scores, name), np.nan)
+            table[f"{name}_error"] = estimates.errors[name]
         about["batches"] = {
             "events_drawn": int(np.count_nonzero(drawn)),
             "target_correlation": estimates.target_correlation,

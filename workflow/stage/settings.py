@@ -321,10 +321,10 @@ def _contradictions_of_score(section: Mapping[str, Any]) -> Iterator[str]:
             "even, for cosines and sines in pairs."
         )
     batches = section["batches"]
-    if batches["R"] % batches["group_size"]:
+    if batches["R"] % batches["group_size"] or batches["R"] == batches["group_size"]:
         yield (
-            f"score.batches.R is {batches['R']}; it must be a multiple of "
-            f"score.batches.group_size = {batches['group_size']}."
+            f"score.batches.R is {batches['R']}; it must be two or more times "
+            f"score.batches.group_size = {batches['group_size']}, a whole number of groups."
         )
     names = section["statistics"]["names"]
     if len({name.replace(":", "-") for name in names}) < len(names):
