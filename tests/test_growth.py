@@ -153,11 +153,9 @@ def test_the_memory_of_a_process_of_its_own_is_what_the_work_takes():
         held = np.ones(40 * MIB // 8)
         return lambda: np.ones(60 * MIB // 8).sum() + held[0]
 
-    before = stream(9, "growth").random(10)
     seconds, memory = measure.alone(prepare, warm_up=lambda: None, repeats=2)
     assert seconds > 0
     assert 95 < memory / MIB < 125
-    assert before.size == 10
 
 
 def test_the_work_is_done_once_more_than_it_is_timed(tmp_path):
@@ -171,8 +169,7 @@ def test_the_work_is_done_once_more_than_it_is_timed(tmp_path):
         note("p")
         return lambda: note("w")
 
-    seconds, _ = measure.alone(prepare, warm_up=lambda: note("u"), repeats=3)
-    assert seconds >= 0
+    measure.alone(prepare, warm_up=lambda: note("u"), repeats=3)
     assert log.read_text() == "up" + 4 * "w"
 
 

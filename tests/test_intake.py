@@ -241,9 +241,49 @@ def test_columns_without_words_for_names(frame, tmp_path):
 
 
 def test_names_of_events_that_a_file_can_hold(frame):
-    for ids in ([2**70 + i for i in range(40)], [*range(39), "last"], np.arange(40, dtype=">i8")):
+    for ids in (
+        [2**70 + i for i in range(40)],
+        [*range(39), "last"],
+        np.arange(40, dtype=">i8"),
+        np.arange(40, dtype=np.uint64) + np.uint64(2**63),
+    ):
         problem = intake.select(
             frame.assign(name=pd.Series(ids)), other(frame), columns=["x0"], event_id="name"
         )
         problem.names.to_frame().to_parquet("/dev/null")
         assert str(problem.names[3]) == str(ids[3])
+
+
+def test_names_in_a_csv_stay_as_they_are_written(frame, tmp_path):
+    written = ["007", "1E2", str(2**63 + 5), *(f"e{i}" for i in range(37))]
+    path = tmp_path / "a.csv"
+    frame.assign(name=written).to_csv(path, index=False)
+    table = intake.read(str(path), event_id="name")
+    problem = intake.select(table, other(frame), columns=["x0"], event_id="name")
+    assert problem.names.tolist() == written
+    assert table["x0"].dtype == np.float64
+
+
+@pytest.mark.parametrize("gap", ["", None, np.nan, pd.NA])
+def test_an_event_without_a_name_is_told(frame, tmp_path, gap):
+    ids = pd.Series([gap, *map(str, range(39))])
+    with pytest.raises(ValueError, match="column name is empty or NA for 1 of 40 events"):
+        intake.select(frame.assign(name=ids), other(frame), columns=["x0"], event_id="name")
+    frame.assign(name=ids).to_csv(tmp_path / "a.csv", index=False)
+    table = intake.read(str(tmp_path / "a.csv"), event_id="name")
+    with pytest.raises(ValueError, match="column name is empty or NA for 1 of 40 events"):
+        intake.select(table, other(frame), columns=["x0"], event_id="name")
+
+
+def test_more_entries_than_names_are_refused(tmp_path):
+    """The first of them would be taken for a name of the row, and each column for the next."""
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n" + "0,10,100,\n" * 20)
+    with pytest.raises(ValueError, match="more entries than its first line has names"):
+        intake.read(str(path))
+
+
+def test_an_archive_without_arrays(tmp_path):
+    np.savez(tmp_path / "a.npz")
+    with pytest.raises(ValueError, match="holds no array"):
+        intake.read(f"{tmp_path}/a.npz")

@@ -5,12 +5,10 @@ import io
 from stage import progress
 
 
-def run(step, n, total=None):
+def run(step, n):
     clock = iter(step * tick for tick in range(10**6))
     out = io.StringIO()
-    items = progress.track(
-        range(n), "sweep", total=total, every=5.0, streams=(out,), clock=lambda: next(clock)
-    )
+    items = progress.track(range(n), "sweep", every=5.0, streams=(out,), clock=lambda: next(clock))
     assert list(items) == list(range(n))
     return out.getvalue().splitlines()
 

@@ -1,6 +1,7 @@
 """Where the responsible events lie: against counting by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from localizer import example, responsible
 from localizer.randomness import stream
@@ -67,3 +68,16 @@ def test_the_example_has_the_faults_it_names():
         assert worn[name].between(low, high).mean() > 0.95
         z = (rest[name].mean() - sound[name].mean()) / (sound[name].std() * np.sqrt(2 / 4000))
         assert abs(z) < 5  # one in a million and a half
+
+
+def test_a_statistic_that_no_event_changes_ranks_none():
+    scores = pd.DataFrame({"event": range(4), "loo": [0.1, 0.2, 0.3, 0.4], "label": [0, 1, 0, 1]})
+    localized = pd.DataFrame(
+        {
+            **{"row": range(4), "statistic": "tail"},
+            **{"addition": 0.0, "addition_error": 0.1, "raw": 0.0, "raw_error": 0.2},
+        }
+    )
+    _, summary = responsible.statistics_beside_witness(localized, scores)
+    assert summary[["auc", "correlation_with_loo"]].isna().all().all()
+    assert summary["auc_of_loo"][0] == 0.75

@@ -116,6 +116,18 @@ def test_the_schema_requires_every_key_that_it_knows():
         ({"score": {"sample": "none.csv"}}, 'score.sample is "none.csv"; there is no such file.'),
         ({"score": {"folds": 1}}, "score.folds is 1; it must be 0, for none, or at least 2."),
         (
+            {"score": {"folds": 5, "source": "reference"}},
+            "score.folds is 5; with score.source = reference nothing is decided from the sample",
+        ),
+        (
+            {"score": {"batches": {"R": 200_000, "group_size": 100_000}}},
+            "score.batches.group_size is 100000; it must be at most 65536.",
+        ),
+        (
+            {"score": {"batches": {"m": 1_000_000, "R": 100_000, "group_size": 50_000}}},
+            "score.batches.group_size is 50000; with score.batches.m = 1000000 a group must hold",
+        ),
+        (
             {"score": {"batches": {"R": 1500}}},
             "score.batches.R is 1500; it must be two or more times score.batches.group_size = "
             "1000, a whole number of groups.",

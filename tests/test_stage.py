@@ -65,9 +65,9 @@ def test_transfer_reports_bytes(tmp_path, monkeypatch, capsys):
     clock = iter([0.0, 1.0, 3.0, 3.0])
     with Stage(job(tmp_path)) as stage:
         monkeypatch.setattr("stage.time.monotonic", lambda: next(clock))
-        with stage.transfer() as progress:
-            progress("a.npy", 10, 2_000_000)
-            progress("a.npy", 1_000_000, 2_000_000)
+        progress = stage.transfer()
+        progress("a.npy", 10, 2_000_000)
+        progress("a.npy", 1_000_000, 2_000_000)
         monkeypatch.undo()
     assert "a.npy, 1.0 of 2.0 MB" in capsys.readouterr().err
 

@@ -345,6 +345,10 @@ def test_the_file_behind_a_function_is_found_without_running_it(tmp_path):
     assert statistics.source("no_such_module_here:f", folder=str(tmp_path)) is None
     assert statistics.source("no_such_module_here.part:f", folder=str(tmp_path)) is None
     assert statistics.source(":f", folder=str(tmp_path)) is None
+    broken = tmp_path / "own_broken"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("def (")
+    assert statistics.source("own_broken.part:f", folder=str(tmp_path)) is None
 
 
 def test_a_function_is_loaded_from_pythons_path(sample, reference, tmp_path):

@@ -106,6 +106,23 @@ def test_published_digits_survive_a_file(tmp_path):
     assert [(cell.text, cell.sort) for cell in column.cells] == [("0.420", 0.42), ("", "")]
 
 
+def test_names_of_a_user_mean_nothing_here():
+    foreign = {"flow": [1.5, 2.5], "flow_error": [-0.3, 0.3], "edition": [1.5, 2.5]}
+    foreign |= {"published": [0.123456789, 1.0]}
+    frame = pd.DataFrame({"event": ["a", "b"], "loo": [0.25, 0.5], "loo_error": [0.1, 0.1]})
+    prepared = tables.prepare(frame.assign(**foreign), foreign=list(foreign))
+    texts = {column.name: [cell.text for cell in column.cells] for column in prepared.columns}
+    assert texts == {
+        "event": ["a", "b"],
+        "loo": ["0.25(10)", "0.50(10)"],
+        "flow": ["1.5", "2.5"],
+        "flow_error": ["-0.3", "0.3"],
+        "edition": ["1.5", "2.5"],
+        "published": ["0.12346", "1"],
+    }
+    assert prepared.common == {}
+
+
 def test_two_editions_in_a_table_are_refused():
     with pytest.raises(ValueError, match="one edition"):
         tables.prepare(pd.DataFrame({"edition": ["subset", "full"], "m": [1, 2]}))

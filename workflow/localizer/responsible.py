@@ -150,11 +150,13 @@ def statistics_beside_witness(
     table = pd.concat([beside, localized.reset_index(drop=True)], axis=1)
     summaries = []
     for name, part in table.groupby("statistic", sort=False):
+        # a statistic that no event changes ranks none
+        varies = np.ptp(part["addition"]) > 0
         summary = {
             "statistic": name,
             "events": len(part),
             "correlation_with_loo": metrics.correlation(part["addition"], part["loo"])
-            if np.ptp(part["addition"]) > 0
+            if varies
             else np.nan,
             "spread": part["addition"].std(),
             "median_error": part["addition_error"].median(),
@@ -163,7 +165,7 @@ def statistics_beside_witness(
         }
         if "label" in part and part["label"].nunique() == 2:
             summary |= {
-                "auc": metrics.auc(part["addition"], part["label"]),
+                "auc": metrics.auc(part["addition"], part["label"]) if varies else np.nan,
                 "auc_of_loo": metrics.auc(part["loo"], part["label"]),
             }
         summaries.append(summary)

@@ -429,7 +429,8 @@ def source(spec: str, *, folder: str = ".") -> str | None:
     try:
         importlib.invalidate_caches()
         found = importlib.util.find_spec(spec.partition(":")[0])
-    except (ImportError, ValueError):
+    # the packages above it may raise anything
+    except Exception:
         return None
     finally:
         sys.path.remove(folder)

@@ -198,23 +198,6 @@ def tables(ending):
     ]
 
 
-def downloads():
-    """The results beside the page that it offers, of those that some rule makes."""
-    names = [
-        "paper.pdf",
-        "scoreboard.csv",
-        "scoreboard.tex",
-        "numbers.json",
-        "numbers.tex",
-    ]
-    names += ["manuscript_map.csv", "manuscript_map.tex", "provenance.json"]
-    return [
-        name
-        for name in names
-        if any(each.is_producer(result(name)) for each in workflow.rules)
-    ]
-
-
 def page_templates():
     """What the pages have in common."""
     names = ("page", "number", "scoreboard")

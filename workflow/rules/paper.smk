@@ -21,6 +21,7 @@ PAPER_FIGURES = [
     "supp_self_influence",
 ]
 PAPER_POINTS = ["fig03_mscan", "fig04_marginal_pair", "supp_generic_regime_exact"]
+PAPER_SECTIONS = ["run", "seed", "experiment1", "experiment2", "experiment3"]
 PAPER_TABLES = [
     "exp1_targets",
     "exp2_context",
@@ -98,7 +99,7 @@ rule paper:
     conda:
         "../../envs/paper.yaml"
     params:
-        config=config,
+        config={name: config[name] for name in PAPER_SECTIONS},
         other_statistics=OTHER_STATISTICS,
     script:
         "../scripts/paper.py"

@@ -1,6 +1,14 @@
 # The last things made: provenance, the graph of the rules, and the page that shows everything.
 
 
+DOWNLOADS = [
+    *rules.paper.output,
+    *(rules.scoreboard.output[name] for name in ("csv", "tex", "numbers")),
+    *rules.manuscript.output,
+    result("provenance.json"),
+]
+
+
 rule provenance:
     input:
         code=code("provenance.py"),
@@ -13,7 +21,6 @@ rule provenance:
         "../../envs/analysis.yaml"
     params:
         config=config,
-        records=result("logs"),
     script:
         "../scripts/provenance.py"
 
@@ -43,10 +50,13 @@ rule report:
         sources=rule_files(),
         stages=rules.dag.output.stages,
         rules=rules.dag.output.rules,
-        provenance=result("provenance.json"),
+        provenance=rules.provenance.output[0],
         scoreboard=rules.scoreboard.output.csv,
         files=lambda wildcards: [item["file"] for item in reported()],
         captions=lambda wildcards: sorted({item["caption"] for item in reported()}),
+        # what the page links to
+        downloads=DOWNLOADS,
+        exports=rules.latex_tables.output,
     output:
         result("report.html"),
     log:
@@ -57,7 +67,7 @@ rule report:
         run=config["run"],
         notice=OTHER_STATISTICS,
         content=lambda wildcards: reported(),
-        downloads=lambda wildcards: downloads(),
+        downloads=[os.path.relpath(path, RESULTS) for path in DOWNLOADS],
     script:
         "../scripts/report.py"
 

@@ -76,9 +76,8 @@ rule score_problem:
             name: SCORE[name]
             for name in ("columns", "label", "id", "shared_events", "max_events")
         },
-        arrays={
-            name: SCORE[name].partition("::")[2] for name in ("sample", "reference")
-        },
+        # with the name of an array in the file, where there is one
+        tables={name: SCORE[name] for name in ("sample", "reference")},
         seed=config["seed"],
     script:
         "../scripts/score_problem.py"
@@ -90,6 +89,7 @@ rule score_problem:
 rule score_events:
     input:
         code=code("score_events.py"),
+        compiled=compiled("score_events.py"),
         problem=rules.score_problem.output.arrays,
         events=rules.score_problem.output.events,
     output:
@@ -116,6 +116,7 @@ rule score_events:
 rule score_null_part:
     input:
         code=code("score_null_part.py"),
+        compiled=compiled("score_null_part.py"),
         problem=rules.score_problem.output.arrays,
     output:
         result("score/null/{part}.npz"),
@@ -141,6 +142,7 @@ rule score_null_part:
 rule score_calibration:
     input:
         code=code("score_calibration.py"),
+        compiled=compiled("score_calibration.py"),
         problem=rules.score_problem.output.arrays,
         scores=rules.score_events.output.scores,
         scored=rules.score_events.output.about,
@@ -149,7 +151,7 @@ rule score_calibration:
     output:
         about=result("score/global.json"),
         table=your("global.csv", "Is there a departure?", "The sample as a whole"),
-        band=result("score/ranking.csv"),
+        ranking=result("score/ranking.csv"),
     log:
         result("logs/score_calibration.log"),
     conda:
@@ -197,8 +199,7 @@ rule score_portrait:
 rule score_figures:
     input:
         code=code("score_figures.py"),
-        scores=rules.score_events.output.scores,
-        band=rules.score_calibration.output.band,
+        ranking=rules.score_calibration.output.ranking,
         top=rules.score_portrait.output.top,
         features=rules.score_portrait.output.features,
         histograms=rules.score_portrait.output.histograms,
@@ -230,6 +231,7 @@ rule score_figures:
 rule score_statistic_part:
     input:
         code=code("score_statistic_part.py"),
+        compiled=compiled("score_statistic_part.py"),
         own=lambda wildcards: own_module(STATISTIC_NAMES[wildcards.statistic]),
         problem=rules.score_problem.output.arrays,
     output:

@@ -16,8 +16,7 @@ with Stage(snakemake) as stage:
     got = {}
     for file in registry.read(path):
         if file.path in wanted:
-            with stage.transfer() as progress:
-                here = download.fetch(file, path.parent, mirror=mirror, progress=progress)
+            here = download.fetch(file, path.parent, mirror=mirror, progress=stage.transfer())
             got[str(here)] = provenance.sha256(here)
             stage.say(f"{here}: sha256 {got[str(here)]}")
     files.write_json(got, snakemake.output[0])

@@ -4,7 +4,6 @@ import json
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from localizer import metrics, score, significance
 from localizer.randomness import stream
@@ -27,12 +26,11 @@ with Stage(snakemake):
         significance.NullDraws.from_dict(files.read_npz(path)) for path in snakemake.input.parts
     ]
     null = significance.joined(parts)
-    band = {name: significance.band(null.largest, level=at) for name, at in LEVELS.items()}
-    table = pd.DataFrame(band)
-    table.insert(0, "rank", np.arange(1, len(table) + 1))
-    files.write_csv(table.assign(observed=observed.largest[0]), snakemake.output.band)
-
     scores = pd.read_parquet(snakemake.input.scores)
+    largest = scores.nsmallest(null.largest.shape[1], "rank")[["rank", "loo", "error"]]
+    band = {name: significance.band(null.largest, level=at) for name, at in LEVELS.items()}
+    files.write_csv(largest.assign(**band), snakemake.output.ranking)
+
     scored = json.loads(Path(snakemake.input.scored).read_text())
     about = json.loads(Path(snakemake.input.about).read_text())
     found = {

@@ -6,13 +6,9 @@ from stage import Stage, files, intake
 
 with Stage(snakemake) as stage:
     params = snakemake.params
-    places = {
-        name: "::".join(filter(None, (snakemake.input[name], key)))
-        for name, key in params.arrays.items()
-    }
     problem = intake.select(
-        intake.read(places["sample"]),
-        intake.read(places["reference"]),
+        intake.read(params.tables["sample"], event_id=params.id),
+        intake.read(params.tables["reference"]),
         columns=params.columns,
         label=params.label,
         event_id=params.id,
@@ -38,7 +34,7 @@ with Stage(snakemake) as stage:
     files.write_npz(arrays, snakemake.output.arrays)
     files.write_parquet(events, snakemake.output.events)
     about = {
-        **places,
+        **params.tables,
         "features": list(problem.features),
         "left_out": dict(problem.left_out),
         "events": had,

@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TextIO, TypeVar
@@ -154,14 +154,12 @@ class Stage:
         """Write a line into the log."""
         logging.getLogger(__name__).info(sentence)
 
-    def track(self, items: Iterable[Item], *, total: int | None = None) -> Iterator[Item]:
+    def track(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield ``items`` and show the progress on the terminal and in the log."""
-        streams = (sys.stderr, self._log_file)
-        return progress.track(items, self.name, total=total, streams=streams)
+        return progress.track(items, self.name, streams=(sys.stderr, self._log_file))
 
-    @contextmanager
-    def transfer(self) -> Iterator[Callable[[str, int, int | None], None]]:
-        """Yield what a download calls with a file's name, the bytes there and the bytes in all."""
+    def transfer(self) -> Callable[[str, int, int | None], None]:
+        """Return what a download calls with a file's name, the bytes there and the bytes in all."""
         said = time.monotonic()
 
         def progress(name: str, have: int, total: int | None) -> None:
@@ -174,7 +172,7 @@ class Stage:
             for out in (sys.stderr, self._log_file):
                 print(line, file=out, flush=True)
 
-        yield progress
+        return progress
 
     def _leave_record(self, seconds: float) -> None:
         record = {

@@ -36,7 +36,7 @@ class Problem:
     label
         For each event of the sample whether it is of the kind sought, where that is known.
     names
-        The events' own names, or their row numbers.
+        The events' own names, as text, or their row numbers.
     left_out
         Columns that both tables have and that were not used, with the reason.
     """
@@ -49,14 +49,17 @@ class Problem:
     left_out: Mapping[str, str]
 
 
-def read(place: str) -> pd.DataFrame:
-    """Return the table at ``place``: a path, or ``path::key`` for one array of several."""
+def read(place: str, *, event_id: str = "") -> pd.DataFrame:
+    """Return the table at ``place``: a path, or ``path::key`` for one array of several.
+
+    The column ``event_id`` of a csv is kept as text, so that 007 stays 007.
+    """
     path, _, key = place.partition("::")
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"{path} does not exist, or is not a file; give the path of a table")
     try:
-        table = _read(file, key)
+        table = _read(file, key, event_id)
     except _SaidError:
         raise
     # what a reader says of a broken file depends on its library; the sentence is ours
@@ -136,33 +139,43 @@ def select(
 #: the columns of the tables of results
 _RESULTS = (
     *("event", "rank", "loo", "error", "error_features", "witness", "cross_fitted"),
-    *("raw", "marginal", "pair", "label"),
+    *("raw", "marginal", "pair", "raw_error", "marginal_error", "pair_error", "label"),
 )
 
 
 def _names(sample: pd.DataFrame, event_id: str) -> pd.Series:
-    """Return the events' names: numbers as they are, anything else as text."""
+    """Return the events' names as text, or the numbers of their rows."""
     if not event_id:
         return pd.Series(np.arange(len(sample)))
     names = sample[event_id]
-    if pd.api.types.is_integer_dtype(names):
-        return names.astype(np.int64)
-    return names.astype(str)
+    nameless = int((names.isna() | (names == "")).sum())
+    if nameless:
+        raise ValueError(
+            f"score.id: column {event_id} is empty or NA for {nameless} of {len(names)} events; "
+            "give each a name, or leave score.id out"
+        )
+    return names.map(str)
 
 
 class _SaidError(ValueError):
     """A sentence of ours, complete as it is."""
 
 
-def _csv(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, low_memory=False)
+def _csv(path: Path, event_id: str) -> pd.DataFrame:
+    table = pd.read_csv(path, low_memory=False, dtype={event_id: str} if event_id else None)
+    if not isinstance(table.index, pd.RangeIndex):
+        raise _SaidError(
+            f"{path} has rows with more entries than its first line has names; name every column, "
+            "and let no line end with a comma"
+        )
+    return table
 
 
-def _parquet(path: Path) -> pd.DataFrame:
+def _parquet(path: Path, _: str) -> pd.DataFrame:
     return pd.read_parquet(path)
 
 
-def _npy(path: Path) -> pd.DataFrame:
+def _npy(path: Path, _: str) -> pd.DataFrame:
     return _frame(np.load(path, allow_pickle=False), str(path))
 
 
@@ -188,7 +201,7 @@ def _hdf5(path: Path, key: str) -> pd.DataFrame:
         return _together({name: item[()] for name, item in _datasets(place)}, path)
 
 
-_TABLES: dict[str, Callable[[Path], pd.DataFrame]] = {
+_TABLES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
     **{".csv": _csv, ".csv.gz": _csv, ".parquet": _parquet, ".npy": _npy},
 }
 _ARCHIVES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
@@ -196,7 +209,7 @@ _ARCHIVES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
 }
 
 
-def _read(path: Path, key: str) -> pd.DataFrame:
+def _read(path: Path, key: str, event_id: str) -> pd.DataFrame:
     for ending, read_archive in _ARCHIVES.items():
         if path.name.endswith(ending):
             return read_archive(path, key)
@@ -204,7 +217,7 @@ def _read(path: Path, key: str) -> pd.DataFrame:
         raise _SaidError(f"{path} holds one table; leave ::{key} away")
     for ending, read_table in _TABLES.items():
         if path.name.endswith(ending):
-            return read_table(path)
+            return read_table(path, event_id)
     raise _SaidError(f"{path} is of no known kind; known are {', '.join((*_TABLES, *_ARCHIVES))}")
 
 
@@ -237,6 +250,8 @@ def _pandas_frame(group: Any) -> pd.DataFrame:
 
 def _together(arrays: Mapping[str, npt.NDArray[Any]], path: Path) -> pd.DataFrame:
     """Return one array as a table, or several of one dimension as its columns."""
+    if not arrays:
+        raise _SaidError(f"{path} holds no array")
     if len(arrays) == 1:
         return _frame(next(iter(arrays.values())), str(path))
     sizes = {array.shape for array in arrays.values()}

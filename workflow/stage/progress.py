@@ -14,7 +14,6 @@ def track(
     items: Iterable[Item],
     what: str,
     *,
-    total: int | None = None,
     every: float = 5.0,
     streams: tuple[TextIO, ...] = (sys.stderr,),
     clock: Callable[[], float] = time.monotonic,
@@ -23,8 +22,7 @@ def track(
 
     The first line comes after ``every`` seconds, so that quick jobs stay silent.
     """
-    if total is None and isinstance(items, Sized):
-        total = len(items)
+    total = len(items) if isinstance(items, Sized) else None
     began = said = clock()
     for done, item in enumerate(items):
         now = clock()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ def page(
     at: Path,
     items: Sequence[Mapping[str, str]],
     rules: Mapping[str, graph.Definition],
+    foreign: Collection[str] = (),
     **content: Any,
 ) -> str:
     """Return a page with its chapters.
@@ -42,6 +43,8 @@ def page(
         ``script`` of each.
     rules
         Where each rule is defined.
+    foreign
+        Columns of the tables that a user named, see :func:`stage.tables.prepare`.
     content
         What else the template asks for.
     """
@@ -54,7 +57,7 @@ def page(
         {
             "title": title,
             "id": "chapter-" + re.sub(r"\W+", "-", title.lower()),
-            "items": [_shown(item, at.parent) for item in chosen],
+            "items": [_shown(item, at.parent, foreign) for item in chosen],
         }
         for title, chosen in by_title.items()
         if chosen
@@ -102,7 +105,7 @@ def render(
     )
 
 
-def _shown(item: Mapping[str, str], folder: Path) -> dict[str, Any]:
+def _shown(item: Mapping[str, str], folder: Path, foreign: Collection[str]) -> dict[str, Any]:
     """Return an item with its picture or table, its caption as HTML and its other forms."""
     path = Path(item["file"])
     content: dict[str, Any] = {
@@ -118,7 +121,7 @@ def _shown(item: Mapping[str, str], folder: Path) -> dict[str, Any]:
         forms = [path.with_suffix(".pdf"), path, *sorted(path.parent.glob(f"{path.stem}*.csv"))]
     else:
         if not content["is_scoreboard"]:
-            content["table"] = tables.prepare(tables.read(path))
+            content["table"] = tables.prepare(tables.read(path), foreign=foreign)
         forms = [path]
         if path.parent.name == "tables" or content["is_scoreboard"]:
             forms.append(path.with_suffix(".tex"))

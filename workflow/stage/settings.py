@@ -110,21 +110,10 @@ def _sentences(error: jsonschema.ValidationError) -> Iterator[str]:
         "maxItems": lambda: f"it must have at most {limit} entries",
         "maxLength": lambda: f"it must have at most {limit} characters",
         "uniqueItems": lambda: "its entries must differ",
-        "pattern": lambda: _PATTERNS[str(limit)],
+        "pattern": lambda: f"it must be {schema['description']}",
     }
     says = allowed[str(error.validator)]()
     yield f"{key} is {_shown(instance)}; {says}."
-
-
-_NAME, _STATISTIC = (
-    r"^[A-Za-z0-9][A-Za-z0-9_-]*\Z",
-    r"^(mmd|energy|ks|ad|classifier|[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*)\Z",
-)
-#: what the patterns of the schema ask for, in words
-_PATTERNS = {
-    _NAME: "it must be made of letters, digits, - and _, and begin with a letter or digit",
-    _STATISTIC: "it must be mmd, energy, ks, ad, classifier, or module:function of your own",
-}
 
 
 def _parts(error: jsonschema.ValidationError) -> tuple[Any, Any, Any]:
@@ -189,6 +178,7 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _contradictions_of_growth(config["growth"])
     yield from _wrong_mirror(config["lhco"]["mirror"])
     yield from _contradictions_of_score(config["score"])
+    batches = config["score"]["batches"]
     groups = [
         ("experiment2.recovery", recovery["m"], recovery["group_size"]),
         ("experiment3.r_scan", third["r_scan"]["m"], third["r_scan"]["group_size"]),
@@ -197,6 +187,7 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
             for m, size in zip(third["m_scan"]["m"], third["m_scan"]["group_size"], strict=False)
         ),
         *(("growth", m, config["growth"]["group_size"]) for m in config["growth"]["m"]),
+        ("score.batches", batches["m"], batches["group_size"]),
     ]
     for section, m, size in groups:
         if m * size > _LARGEST_GROUP:
@@ -315,6 +306,11 @@ def _contradictions_of_score(section: Mapping[str, Any]) -> Iterator[str]:
             yield f"score.{which} is {_shown(section[which])}; there is no such file."
     if section["folds"] == 1:
         yield "score.folds is 1; it must be 0, for none, or at least 2."
+    if section["folds"] and section["source"] == "reference":
+        yield (
+            f"score.folds is {section['folds']}; with score.source = reference nothing is decided "
+            "from the sample, and there is nothing to cross-fit: it must be 0."
+        )
     if section["features_per_bandwidth"] % 2:
         yield (
             f"score.features_per_bandwidth is {section['features_per_bandwidth']}; it must be "
@@ -326,9 +322,6 @@ def _contradictions_of_score(section: Mapping[str, Any]) -> Iterator[str]:
             f"score.batches.R is {batches['R']}; it must be two or more times "
             f"score.batches.group_size = {batches['group_size']}, a whole number of groups."
         )
-    names = section["statistics"]["names"]
-    if len({name.replace(":", "-") for name in names}) < len(names):
-        yield f"score.statistics.names is {_shown(names)}; two of them would share a file."
 
 
 def _is_file(path: Path) -> bool:

@@ -7,6 +7,7 @@ Files keep full precision; only what is printed rounds. What is prepared here is
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -150,23 +151,33 @@ def entry(value: Any, error: float | None = None) -> Cell:
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Return a table of the results; the digits that the paper prints stay text."""
-    return pd.read_csv(path, dtype={"published": str})
+    """Return a table of the results; digits as printed and names of events stay text."""
+    return pd.read_csv(path, dtype=dict.fromkeys(("published", "event"), str))
 
 
-def prepare(frame: pd.DataFrame) -> Prepared:
+def prepare(frame: pd.DataFrame, *, foreign: Collection[str] = ()) -> Prepared:
     """Return ``frame`` rounded, an error beside its value, the edition apart.
 
     A column ``x`` that has a column ``x_error`` takes it in; one that has ``x_spread``
-    is rounded to it. ``edition`` is the same in every row and is set apart.
+    is rounded to it. ``edition`` is the same in every row and is set apart. The columns of
+    ``foreign`` were named by a user and mean none of this.
     """
-    names = [str(name) for name in frame.columns]
+    names = [str(name) for name in frame.columns if name not in foreign]
     if "edition" in names and frame["edition"].nunique() != 1:
         raise ValueError("a table must have one edition of the data; this one has several")
     common = {"edition": str(frame["edition"].iloc[0])} if "edition" in names else {}
     taken = {f"{name}_error" for name in names if f"{name}_error" in names} | set(common)
-    columns = [_column(frame, name) for name in names if name not in taken]
+    own = frame[names]
+    columns = [
+        _column(own, str(name)) if name in names else _bare(str(name), frame[name])
+        for name in frame.columns
+        if name not in taken
+    ]
     return Prepared(tuple(columns), common)
+
+
+def _bare(name: str, values: pd.Series) -> Column:
+    return Column(name, pd.api.types.is_numeric_dtype(values), tuple(map(entry, values)))
 
 
 def _column(frame: pd.DataFrame, name: str) -> Column:

@@ -25,35 +25,34 @@ _KINDS: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def ranking(scores: pd.DataFrame, band: pd.DataFrame) -> Iterator[Figure]:
+def ranking(table: pd.DataFrame) -> Iterator[Figure]:
     """Draw the largest scores by rank, over the band that samples without departure give.
 
-    ``scores`` has rank, loo and error; ``band`` has rank, low, median and high.
+    ``table`` has rank, loo and error, and of the band low, median and high.
     """
     with style.canvas(height=2.8) as (figure, axes):
         axes.fill_between(
-            band["rank"],
-            band["low"],
-            band["high"],
+            table["rank"],
+            table["low"],
+            table["high"],
             color=style.GREY,
             alpha=0.35,
             linewidth=0,
             label="no departure, 95 %",
         )
-        axes.plot(band["rank"], band["median"], color=style.GREY, linewidth=0.9)
-        shown = scores[scores["rank"] <= band["rank"].max()].sort_values("rank")
+        axes.plot(table["rank"], table["median"], color=style.GREY, linewidth=0.9)
         # the errors of neighbouring ranks go together, so that a band says more than bars
         axes.fill_between(
-            shown["rank"],
-            shown["loo"] - shown["error"],
-            shown["loo"] + shown["error"],
+            table["rank"],
+            table["loo"] - table["error"],
+            table["loo"] + table["error"],
             color=style.VERMILION,
             alpha=0.2,
             linewidth=0,
             label="its standard error",
         )
         style.points(
-            axes, shown["rank"], shown["loo"], series="LOO witness", label="this sample", ms=2.5
+            axes, table["rank"], table["loo"], series="LOO witness", label="this sample", ms=2.5
         )
         axes.set_xscale("log")
         axes.set_xlabel("rank of the event")
@@ -76,7 +75,7 @@ def features(histograms: pd.DataFrame, order: Sequence[str]) -> Iterator[Figure]
                 one = part[part["kind"] == kind]
                 edges = [*one["low"], one["high"].iloc[-1]]
                 axes.stairs(one["density"], edges, label=kind, **look)
-            axes.set_xlabel(name)
+            axes.set_xlabel(_literal(name))
             axes.set_yticks([])
         for axes in panels[len(shown) :]:
             axes.axis("off")
@@ -110,12 +109,17 @@ def pairs(fields: pd.DataFrame, top: pd.DataFrame) -> Iterator[Figure]:
                 **{"markerfacecolor": "none", "markeredgecolor": style.BLACK},
                 markeredgewidth=0.5,
             )
-            axes.set(xlabel=x, ylabel=y)
+            axes.set(xlabel=_literal(x), ylabel=_literal(y))
         for axes in panels[len(planes) :]:
             axes.axis("off")
         scale = plt.cm.ScalarMappable(norm=norm, cmap="RdBu_r")
         figure.colorbar(scale, ax=list(panels), label="mean witness", shrink=0.8)
         yield figure
+
+
+def _literal(name: str) -> str:
+    """Return a user's name so that no part of it is taken for a formula."""
+    return name.replace("$", r"\$")
 
 
 def _cells(axes: Axes, part: pd.DataFrame, norm: TwoSlopeNorm) -> None:
