@@ -238,12 +238,14 @@ def test_every_published_row_of_the_experiment_has_a_finding(table, scan):
         [points.assign(m=m) for m in (5, 80, 160, 320, 640)], ignore_index=True
     ).drop_duplicates(["m", "estimator"])
     findings = [
-        *findings1.of_targets(MODEL, 20),
+        *findings1.of_targets(MODEL, 20, seed=SEED, samples=2000),
         *findings1.of_toys(table, MODEL, m=20, loo_toys=10, seed=SEED),
         *findings1.of_field(field, MODEL),
         *findings1.of_resampling(forced[forced["contexts"] == 100], scaling),
         *findings1.of_null_probe(replicas, 100),
-        *findings1.of_m_scan(everywhere, MODEL, sizes=(5, 80, 160, 320, 640), published_probes=200),
+        *findings1.of_m_scan(
+            everywhere, scan, MODEL, sizes=(5, 80, 160, 320, 640), published_probes=20
+        ),
         *findings1.of_efficiency(scan, MODEL, about=0.1, nearly=0.05, essentially=0.02),
         *findings1.of_generic(curve, about=0.1),
         *findings1.of_self_influence(probe),

@@ -48,7 +48,10 @@ def test_every_claim_of_the_theory_has_a_finding_and_holds():
         *findings_theory.of_choices(SEED, MODEL),
     ]
     names = [finding.id for finding in found]
-    assert sorted(names) == sorted(row.id for row in published() if row.experiment == "-")
+    # two claims of Experiment II are theory too
+    wanted = {row.id for row in published() if row.experiment == "-"}
+    wanted |= {"e2.known_theta", "e2.no_shared_no_information"}
+    assert sorted(names) == sorted(wanted)
     assert [finding.id for finding in found if not finding.holds] == []
     assert all(finding.value is not None and finding.note for finding in found)
 
@@ -218,3 +221,28 @@ def test_another_separation_is_noticed():
     table["pair"] += 0.1 * table["signal"]
     found = findings1._separations(table)
     assert found[20, "pair"] > 5 > abs(found[20, "raw"])
+
+
+def test_scores_off_the_line_are_seen():
+    """Half a standard error at every probe of one size is a chi-square a quarter too large."""
+    n = 1000
+    noise = stream(SEED, "line").normal(size=(2, n)) * 0.1
+    table = pd.DataFrame({"m": np.repeat([5, 80], n), "contexts": 100, "G": 0.0})
+    table = table.assign(raw=noise.ravel(), raw_variance=1.0)
+    assert max(map(abs, findings1._on_the_line(table).values())) < 5
+    moved = table.assign(raw=table["raw"] + 0.05 * (table["m"] == 80))
+    found = findings1._on_the_line(moved)
+    assert abs(found[5]) < 5 < found[80] + 3
+    assert findings1._on_the_line(table.assign(raw=table["raw"] + 0.1))[5] > 5
+
+
+def test_the_ratio_of_variances_is_that_of_the_population():
+    """Probes are half signal, the population has few: the weights make up for it."""
+    rng = stream(SEED, "ratio")
+    signal = np.arange(400) < 200
+    pair = np.where(signal, 1.0, 2.0) * rng.gamma(50, 1 / 50, 400)
+    addition = np.where(signal, 3.0, 2.2) * rng.gamma(50, 1 / 50, 400)
+    part = pd.DataFrame({"signal": signal, "pair_variance": pair, "addition_variance": addition})
+    ratio, error = findings1._measured_ratio(part, 0.1)
+    assert abs(ratio - (0.1 * 3 + 0.9 * 2.2) / (0.1 * 1 + 0.9 * 2)) < 5 * error
+    assert 0.005 < error < 0.02

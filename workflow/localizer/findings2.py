@@ -12,13 +12,9 @@ import pandas as pd
 from scipy import stats
 
 from localizer import experiment2
-from localizer.gaussian import GaussianBenchmark
 from localizer.randomness import stream
 from localizer.scoreboard import Finding, ensemble, realization, statement
 from localizer.toys import latent_location
-
-#: the published AUC of marginal less that of the LOO witness, the larger of the excursions
-_EXCURSION = 0.7604 - 0.7584
 
 
 def of_toys(toys: pd.DataFrame, *, model: experiment2.LatentModel, N: int) -> list[Finding]:
@@ -105,14 +101,14 @@ def of_n_scan(toys: pd.DataFrame, scan: pd.DataFrame, *, published_toys: int) ->
             found.append(ensemble(f"e2.gap_{N}", gap))
     if 20000 in rows.index:
         last = rows.loc[20000]
-        ratios = f"{last['f_rec_mean_of_ratios']:.4f} +- {last['f_rec_mean_of_ratios_error']:.4f}"
         found.append(
             Finding(
                 "e2.f_rec_20000",
-                float(last["f_rec"]),
-                float(last["f_rec_error"]),
+                float(last["f_rec_mean_of_ratios"]),
+                float(last["f_rec_mean_of_ratios_error"]),
                 int(last["toys"]),
-                note=f"ratio of means; the mean of ratios is {ratios}",
+                note="mean over toys of their ratios, as the printed AUC, gap and fraction imply; "
+                f"the ratio of means is {last['f_rec']:.4f} +- {last['f_rec_error']:.4f}",
             )
         )
     return [
@@ -154,9 +150,22 @@ def of_recovery(
     *,
     m: int,
     N: int,
-    essentially: float,
+    nearly: float,
+    published: Mapping[str, float],
 ) -> list[Finding]:
-    """Return the one-toy values by their rank, and what the ensemble shows of their order."""
+    """Return the one-toy values by their rank, and what the ensemble shows of their order.
+
+    Parameters
+    ----------
+    targets, runs
+        One row for each toy, and for each toy, R and estimator.
+    m, N
+        The sizes of a batch and of a toy.
+    nearly
+        Which relative difference of two errors counts as nearly none.
+    published
+        The printed values, by the names of their rows.
+    """
     largest = int(runs["R"].max())
     pairs = largest * m * (m - 1) / (N * (N - 1))
     found = [
@@ -195,21 +204,27 @@ def of_recovery(
                     f"independent toy has the higher one with probability {order:.2f}",
                 ),
             ]
-            target = exact.set_index("toy")["auc_loo"].loc[last.index]
+            target = exact.set_index("toy")["auc_pair_target"].loc[last.index]
             excursions.append((last["auc"][estimator] - target).to_numpy())
             final.append(float(last["rho"][estimator].median()))
             early.append(float(first["rho"][estimator].median()))
-        differences.append(float((last["rho"]["marginal"] - last["rho"]["pair"]).abs().max()))
+        noise = {name: np.sqrt(last["rho"][name] ** -2 - 1) for name in ("marginal", "pair")}
+        differences.append(float((noise["marginal"] / noise["pair"] - 1).abs().median()))
     shared = np.concatenate(excursions[:2])
-    spread = float(shared.std(ddof=1))
+    spread = float(np.sqrt(np.mean(shared**2)))
+    seen = {
+        name: published[f"e2.one_auc_{name}"] - published["e2.one_auc_pair_target"]
+        for name in ("marginal", "pair")
+    }
     return [
         *found,
         statement(
             "e2.excursion",
-            3 * spread > _EXCURSION,
+            3 * spread > max(seen.values()),
             value=spread,
-            note="standard deviation of an estimator's AUC about the exact target over toys; the "
-            "published excursions are 0.0020 and 0.0009",
+            note="root mean square distance of an estimator's AUC from its exact target over toys; "
+            "the published excursions are "
+            + " and ".join(f"{value:.4f} ({name})" for name, value in seen.items()),
         ),
         statement(
             "e2.remaining_loss",
@@ -234,43 +249,16 @@ def of_recovery(
         ),
         statement(
             "e2.indistinguishable",
-            max(differences) < essentially,
+            max(differences) < nearly,
             value=max(differences),
-            note="largest difference of their correlations over toys at the largest R, nearly "
-            f"means {essentially:g}",
+            note="median over toys of the relative difference of their errors, the root of q_rho, "
+            f"at the largest R, in the construction where it is larger; nearly means {nearly:g}",
         ),
     ]
 
 
-def of_marginals(seed: int, *, model: experiment2.LatentModel, toys: int, N: int) -> list[Finding]:
-    """Return a two-sample test of the one-event distributions, signal against background.
-
-    One signal and one background event of each toy: events of one toy share mu and are
-    not independent. Both features and the distance from the origin are compared.
-    """
-    signal, background = [], []
-    for toy in range(toys):
-        sample = experiment2.toy_sample(seed, toy, "shared", model=model, N=N)
-        signal.append(sample.x[sample.labels][0])
-        background.append(sample.x[~sample.labels][0])
-    s, b = np.array(signal), np.array(background)
-    columns = [(s[:, 0], b[:, 0]), (s[:, 1], b[:, 1])]
-    columns.append((np.hypot(*s.T), np.hypot(*b.T)))
-    smallest = min(float(stats.ks_2samp(one, other).pvalue) for one, other in columns)
-    bonferroni = min(1.0, 3 * smallest)
-    return [
-        statement(
-            "e2.auc_single",
-            bonferroni > 0.001,
-            value=bonferroni,
-            note=f"p of a Kolmogorov-Smirnov test in three projections, one event of each class "
-            f"from each of {toys} toys",
-        )
-    ]
-
-
 def of_model(seed: int, *, model: experiment2.LatentModel, draws: int = 20000) -> list[Finding]:
-    """Return the identities of sec. zero-info: covariance, conditional mean, average witness."""
+    """Return the identities of sec. zero-info, over draws of mu with two signal events each."""
     rng = stream(seed, "experiment2", "identities")
     gamma = 1 - model.sigma_s**2
     mu = np.array([latent_location(rng, d=model.d, sigma_s=model.sigma_s) for _ in range(draws)])
@@ -280,10 +268,24 @@ def of_model(seed: int, *, model: experiment2.LatentModel, draws: int = 20000) -
     residual = _pull(((other - gamma * one) * one).ravel())
     narrow = _pull(((other - gamma * one) ** 2).ravel() - (1 - gamma**2))
     at = np.array([[0.0, 0.0], [1.0, 0.5], [2.5, 0.0]])
-    # E_mu a_S(x) is the embedding of N(0, gamma + sigma_s^2) = B: exact
-    wide = GaussianBenchmark((0.0,) * model.d, 1.0, model.epsilon, model.h)
-    average = float(np.abs(wide.witness(at)).max())
+    witnesses = np.array([model.given(each).witness(at) for each in mu])
+    average = max((_pull(values) for values in witnesses.T), key=abs)
+    largest = float(np.abs(witnesses.mean(axis=0) / witnesses.std(axis=0)).max())
+    # one signal event of each draw: events of one toy share mu and are not independent
+    background = rng.standard_normal(one.shape)
+    columns = [*zip(one.T, background.T, strict=True)]
+    columns.append((np.linalg.norm(one, axis=1), np.linalg.norm(background, axis=1)))
+    tests = [stats.ks_2samp(signal, other) for signal, other in columns]
+    p = min(1.0, len(tests) * min(float(test.pvalue) for test in tests))
+    distance = max(float(test.statistic) for test in tests)
     return [
+        statement(
+            "e2.auc_single",
+            p > 1e-6,
+            value=p,
+            note=f"p of Kolmogorov-Smirnov tests in {len(tests)} projections, {draws} independent "
+            f"events of each class; the largest distance is {distance:.4f}",
+        ),
         statement(
             "e2.cross_covariance",
             abs(covariance) < 5,
@@ -304,9 +306,10 @@ def of_model(seed: int, *, model: experiment2.LatentModel, draws: int = 20000) -
         ),
         statement(
             "e2.average_witness",
-            average < 1e-15,
+            abs(average) < 5,
             value=average,
-            note="largest of three points, exact: the prior predictive signal is the background",
+            note=f"mean over {draws} draws of mu over its error, the largest of three points; it "
+            f"is {largest:.1e} of the witness's own spread",
         ),
     ]
 
@@ -319,30 +322,25 @@ def of_context(context: pd.DataFrame, numbers: Mapping[str, Any]) -> list[Findin
     context
         One row for each toy and N: what the ensemble and the oracle know.
     numbers
-        The quadratures: ``companion_shared``, ``companion_independent``,
-        ``specified_difference``.
+        What :func:`localizer.experiment2.context_numbers` returns.
     """
     largest = context[context["N"] == context["N"].max()]
-    pull = _pull(largest["information_expected"])
-    gap = float(context["information_gap"].min())
-    identity = (
-        context["information_oracle"]
-        - context["information_gap"]
-        - context["information_contextual"]
-    )
-    off = float(identity.abs().max())
+    pull = _pull(largest["information_contextual"])
+    # what the ensemble is expected to know and what is missing of the oracle's, by Monte Carlo,
+    # against all that the oracle knows, by quadrature
+    both = context.assign(total=context["information_expected"] + context["information_gap"])
+    sums = {int(N): _pull(some["total"] - numbers["oracle"]) for N, some in both.groupby("N")}
+    farthest = max(sums.values(), key=abs)
+    shares = both.groupby("N")["information_expected"].mean() / numbers["oracle"]
     return [
         statement(
-            "e2.known_theta",
-            numbers["specified_difference"] < 1e-9,
-            value=float(numbers["specified_difference"]),
-            note="largest difference of the contextual and the single-event posterior",
-        ),
-        statement(
             "e2.oracle_gap",
-            gap >= 0 and off < 1e-9,
-            value=gap,
-            note=f"smallest gap over all toys in nats; the identity holds to {off:.0e}",
+            abs(farthest) < 5 and float(shares.max()) < 1,
+            value=farthest,
+            note="what the ensemble knows plus what it lacks, simulated, less the oracle's "
+            f"information by quadrature, over its error, {len(sums)} sizes; the ensemble has "
+            f"{shares.iloc[0]:.2f} of it at N = {shares.index[0]} and {shares.iloc[-1]:.2f} at "
+            f"N = {shares.index[-1]}",
         ),
         statement(
             "e2.companion_information",
@@ -352,15 +350,10 @@ def of_context(context: pd.DataFrame, numbers: Mapping[str, Any]) -> list[Findin
         ),
         statement(
             "e2.context_information",
-            pull > 5,
-            value=float(largest["information_expected"].mean()),
-            note=f"nats at the largest N, {pull:.0f} standard errors from zero",
-        ),
-        statement(
-            "e2.no_shared_no_information",
-            abs(numbers["companion_independent"]) < 1e-12,
-            value=float(numbers["companion_independent"]),
-            note="nats from one companion with independent mu_i",
+            pull > 5 and numbers["grid_error"] < 1e-8,
+            value=float(largest["information_contextual"].mean()),
+            note=f"nats at the largest N, measured with the true labels, {pull:.0f} standard "
+            "errors from zero",
         ),
     ]
 

@@ -307,6 +307,7 @@ class ContextVariance:
         signal_share: float = 0.5,
         degrees: int | None = None,
         excess_kurtosis: float = 0.0,
+        given_probes: bool = False,
     ) -> float:
         """Return the standard error of a measured relative RMS.
 
@@ -330,6 +331,9 @@ class ContextVariance:
             Of the estimator over contexts; 0 for a normal one. It has no closed form
             here; in the benchmark raw has about 3 (its second order is a weighted sum
             of few chi-squares), addition and pair less than 0.2 from m = 80.
+        given_probes
+            Whether the probes are the same in all that is compared, so that their draw does not
+            count.
         """
         number = checks.integer(probes, "probes")
         freedom = checks.integer(R - 1 if degrees is None else degrees, "degrees")
@@ -342,7 +346,8 @@ class ContextVariance:
             for weight, mean, width in self._probes(signal_share)
         )
         of_contexts = average_square * (2 / freedom + excess_kurtosis / R)
-        error = math.sqrt((max(within, 0.0) + of_contexts) / number)
+        of_probes = 0.0 if given_probes else max(within, 0.0)
+        error = math.sqrt((of_probes + of_contexts) / number)
         value = self.relative_rms(estimator, m=m, R=R, signal_share=signal_share)
         return value * error / (2 * average)
 

@@ -450,6 +450,7 @@ rule exp1_findings:
         scaling=rules.exp1_resampling.output.scaling,
         null_probe=rules.exp1_null_probe.output[0],
         m_scan=rules.exp1_m_scan.output.points,
+        m_scan_probes=rules.exp1_m_scan.output.probes,
         efficiency=rules.exp1_efficiency.output.probes,
         generic=rules.exp1_generic.output.curve,
         self_influence=rules.exp1_self_influence.output.probe,

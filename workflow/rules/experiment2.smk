@@ -316,6 +316,7 @@ rule exp2_findings:
         runs=rules.exp2_recovery_runs.output[0],
         context=rules.exp2_context.output.toys,
         numbers=rules.exp2_context.output.numbers,
+        published="resources/published.csv",
     output:
         result("experiment2/findings.json"),
     log:
@@ -326,11 +327,10 @@ rule exp2_findings:
         seed=config["seed"],
         model=EXPERIMENT2["model"],
         N=EXPERIMENT2["N"],
-        toys=EXPERIMENT2["toys"],
         published_toys=N_SCAN["published_toys"],
         recovery_m=RECOVERY["m"],
         recovery_N=RECOVERY["N"],
-        essentially=EXPERIMENT1["claims"]["essentially"],
+        nearly=EXPERIMENT1["claims"]["nearly"],
     script:
         "../scripts/exp2_findings.py"
 

@@ -11,13 +11,14 @@ with Stage(snakemake):
     tables = {name: pd.read_csv(path) for name, path in snakemake.input.items() if name != "code"}
     words = {"about": p.about, "nearly": p.nearly, "essentially": p.essentially}
     findings = [
-        *findings1.of_targets(model, p.m),
+        *findings1.of_targets(model, p.m, seed=p.seed),
         *findings1.of_toys(tables["toys"], model, m=p.m, loo_toys=p.loo_toys, seed=p.seed),
         *findings1.of_field(tables["field"], model),
         *findings1.of_resampling(tables["scores"], tables["scaling"]),
         *findings1.of_null_probe(tables["null_probe"], p.contexts),
         *findings1.of_m_scan(
             tables["m_scan"],
+            tables["m_scan_probes"],
             model,
             sizes=(5, 80, 160, 320, 640),
             published_probes=p.published_probes,

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from localizer import experiment2, findings2
+from localizer import experiment2, findings2, scoreboard
 from stage import Stage, files
 
 with Stage(snakemake):
@@ -13,8 +13,9 @@ with Stage(snakemake):
     names = ("toys", "scan", "targets", "runs", "context")
     tables = {name: pd.read_csv(snakemake.input[name]) for name in names}
     numbers = json.loads(Path(snakemake.input.numbers).read_text())
+    rows = scoreboard.read_published(pd.read_csv(snakemake.input.published, dtype=str))
+    published = {row.id: row.number for row in rows if row.value}
     findings = [
-        *findings2.of_marginals(p.seed, model=model, toys=p.toys, N=p.N),
         *findings2.of_toys(tables["toys"], model=model, N=p.N),
         *findings2.of_n_scan(tables["toys"], tables["scan"], published_toys=p.published_toys),
         *findings2.of_recovery(
@@ -22,7 +23,8 @@ with Stage(snakemake):
             tables["runs"],
             m=p.recovery_m,
             N=p.recovery_N,
-            essentially=p.essentially,
+            nearly=p.nearly,
+            published=published,
         ),
         *findings2.of_context(tables["context"], numbers),
         *findings2.of_model(p.seed, model=model),
