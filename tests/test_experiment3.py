@@ -351,17 +351,24 @@ def test_fits_recover_a_law_without_noise():
     table = pd.DataFrame(
         {
             **{"m": m, "R": R, "exposure": R * m**2, "estimator": "pair"},
-            "q": C * convergence.law_shape(m, R, N),
+            "q_predicted": C * m / (m - 1) * (1 + N / (R * m)) / (R * m**2),
         }
     )
+    table["q"] = table["q_predicted"]
     V = 1e-6 * np.eye(len(grid))
     found = {
         (name["form"], name["alpha_is"]): law
-        for name, law in convergence.fits(table, V, estimator="pair", fit_minimum=0.0, N=N)
+        for name, law in convergence.fits(table, V, estimator="pair", fit_minimum=0.0, C=C)
     }
     assert found["finite", "free"].alpha == pytest.approx(1, abs=1e-12)
     assert pytest.approx(C) == found["finite", "fixed"].C
     assert found["finite", "free"].scatter == pytest.approx(0, abs=1e-12)
+    marginal = table.assign(estimator="marginal", q_predicted=1.1 * table["q_predicted"])
+    marginal["q"] = marginal["q_predicted"]
+    found_marginal = convergence.fits(marginal, V, estimator="marginal", fit_minimum=0.0, C=C)
+    law = next(law for name, law in found_marginal if name["form"] == "finite")
+    assert law.alpha == pytest.approx(1, abs=1e-12)
+    assert pytest.approx(C) == law.C
     # the factors for finite m and exposure bend the plain law
     assert found["plain", "free"].alpha > 1.001
 
@@ -373,7 +380,7 @@ def test_errors_of_the_plain_fit_know_the_nesting(swept):
     repeated = convergence.fit_realizations(
         stream(SEED, "fit"), sweep[sweep["estimator"] == "pair"], covariance, draws=draws
     )
-    found = convergence.fits(sweep, covariance, estimator="pair", fit_minimum=0.0, N=moments.N)
+    found = convergence.fits(sweep, covariance, estimator="pair", fit_minimum=0.0, C=moments.C)
     law = next(law for name, law in found if name["form"] == "plain")
     ratio = repeated["alpha"].std(ddof=1) / law.alpha_error
     assert abs(ratio - 1) < 5 / np.sqrt(2 * draws)
@@ -392,7 +399,7 @@ def test_finite_deviation_is_one_on_the_law_and_zero_without():
 def test_a_fit_needs_points(swept):
     sweep, covariance, moments = swept
     with pytest.raises(ValueError, match="at least 3 points, 1e"):
-        convergence.fits(sweep, covariance, estimator="pair", fit_minimum=1e12, N=moments.N)
+        convergence.fits(sweep, covariance, estimator="pair", fit_minimum=1e12, C=moments.C)
 
 
 def test_law_curves_pass_through_the_predictions(swept):
@@ -661,6 +668,17 @@ def test_sizes_are_compared_where_they_are_the_papers():
     assert found["e3.reference"].not_comparable == "edition subset"
 
 
+def test_draws_of_one_sample_are_worth_less_than_independent_ones():
+    rng = stream(SEED, "groups")
+    number = np.repeat(np.arange(400), 16)
+    alone = rng.normal(size=number.size)
+    shared = alone + np.sqrt(3) * rng.normal(size=400)[number]
+    draws = pd.DataFrame({"sample_number": number, "alone": alone, "shared": shared})
+    # two draws of a sample have a correlation of 3/4, known to about 0.02 here
+    assert findings3._independent(draws, "shared") == pytest.approx(6400 / 12.25, rel=0.12)
+    assert findings3._independent(draws, "alone") > 4500
+
+
 def test_bandwidth_statements():
     scan = pd.DataFrame(
         {
@@ -684,7 +702,7 @@ def test_findings_of_the_sweep(swept):
             fit
             for estimator in ("pair", "marginal")
             for fit in convergence.fits(
-                sweep, covariance, estimator=estimator, fit_minimum=1e5, N=moments.N
+                sweep, covariance, estimator=estimator, fit_minimum=1e5, C=moments.C
             )
         ],
         moments.C,
@@ -698,8 +716,9 @@ def test_findings_of_the_sweep(swept):
     )
     assert abs(deviation - 1) < 5 * error
     law = {"deviation": deviation, "deviation_error": error, "scatter_shown": 0.1}
+    law |= {"alpha_shown": 1.001, "points_shown": 10}
     found = [
-        *findings3.of_convergence(sweep, m=50, m_scan_R=4000, identical=0.001),
+        *findings3.of_convergence(sweep, m=50, m_scan_R=4000, identical=0.001, essentially=0.02),
         *findings3.of_scaling(sweep, fits, repeated, law, fit_minimum=1e5, alpha_tolerance=0.01),
     ]
     by_name = {row.id for row in PUBLISHED}

@@ -11,7 +11,7 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
-from localizer import findings1, findings_theory, functionals, scoreboard, toys
+from localizer import experiment1, findings1, findings_theory, functionals, scoreboard, toys
 from localizer.forced import Moments, population
 from localizer.gaussian import GaussianBenchmark
 from localizer.randomness import stream
@@ -214,12 +214,14 @@ def test_another_separation_is_noticed():
     rng = stream(SEED, "separation")
     n = 200
     table = pd.DataFrame({"m": 20, "contexts": 100, "signal": np.arange(n) < n // 2, "G": 0.0})
+    table = table.assign(x=0.0, y=0.0)
     for name in ("raw", "addition", "replacement", "pair"):
         table[name] = rng.normal(0.3, 0.1, n)
-        table[f"{name}_variance"] = 1.0
-    assert all(abs(z) < 5 for z in findings1._separations(table).values())
+        table[f"{name}_variance"] = rng.gamma(100, 0.01, n)
+    found = findings1._separations(experiment1.precision(table, MODEL))
+    assert all(abs(z) < 5 for z in found.values())
     table["pair"] += 0.1 * table["signal"]
-    found = findings1._separations(table)
+    found = findings1._separations(experiment1.precision(table, MODEL))
     assert found[20, "pair"] > 5 > abs(found[20, "raw"])
 
 

@@ -22,7 +22,15 @@ PROVENANCE = {
     "edition": {"name": "surrogate", "why": "surrogate, because <nothing> else was there"},
     "data": None,
     "stages": [
-        {"rule": "a", "job": "", "seconds": 1, "peak_memory_mib": 2, "commit": None, "clean": None}
+        {
+            "rule": "a",
+            "job": "",
+            "seconds": 1,
+            "processor_seconds": 1,
+            "peak_memory_mib": 2,
+            "commit": None,
+            "clean": None,
+        }
     ],
 }
 

@@ -171,12 +171,6 @@ class Expectation:
 # --- the scaling law ---------------------------------------------------------------------
 
 
-def law_shape(m: Any, R: Any, N: int) -> Array:
-    """Return q_rho / C: 1/(R m^2) with its factors for finite m and finite exposure."""
-    size, number = np.asarray(m, dtype=float), np.asarray(R, dtype=float)
-    return np.asarray(size / (size - 1) * (1 + N / (number * size)) / (number * size**2))
-
-
 def log_q_errors(sweep: pd.DataFrame, pair_error: Array, N: int) -> Array:
     """Return the standard error of log q for each row of a sweep.
 
@@ -237,14 +231,14 @@ def convergence_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def fits(
-    sweep: pd.DataFrame, covariance: npt.ArrayLike, *, estimator: str, fit_minimum: float, N: int
+    sweep: pd.DataFrame, covariance: npt.ArrayLike, *, estimator: str, fit_minimum: float, C: float
 ) -> list[tuple[dict[str, str], PowerLaw]]:
     """Return the power-law fits of one estimator, eq. q-rho-scaling, each with its name.
 
     ``plain`` fits log q with equal weights, as one would on paper; its errors know that
     checkpoints are nested. ``weighted`` uses their covariance as weights too. ``finite``
-    divides q by its predicted factors for finite m and exposure first. Each is done with
-    alpha free and with alpha = 1.
+    divides q by the estimator's own predicted factors for finite m and exposure first. Each is
+    done with alpha free and with alpha = 1.
 
     Parameters
     ----------
@@ -254,6 +248,8 @@ def fits(
         Of log q over the rows of this estimator, in their order.
     fit_minimum
         Points with smaller R m^2 are left out.
+    C
+        The predicted constant, which the factors are relative to.
     """
     part = sweep[sweep["estimator"] == estimator]
     keep = (part["exposure"] >= fit_minimum).to_numpy()
@@ -265,7 +261,7 @@ def fits(
     V = checks.points(covariance, "covariance", d=len(part))[np.ix_(keep, keep)]
     points = part[keep]
     exposure, q = points["exposure"].to_numpy(float), points["q"].to_numpy()
-    finite = q / (law_shape(points["m"], points["R"], N) * exposure)
+    finite = q / (points["q_predicted"].to_numpy() * exposure / C)
     found = []
     for form, values in (("plain", q), ("weighted", q), ("finite", finite)):
         for alpha in (None, 1.0):

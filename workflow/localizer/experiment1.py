@@ -197,13 +197,15 @@ def resampling_summary(table: pd.DataFrame, model: GaussianBenchmark) -> pd.Data
 
 
 def precision(table: pd.DataFrame, model: GaussianBenchmark) -> pd.DataFrame:
-    """Return the relative RMS error of each estimator by m, measured and exact.
+    """Return the class separation and relative RMS error of each estimator by m.
 
     The error is that of the estimate from all contexts, sqrt(mean variance / R), over
     the class separation. ``exact`` averages over the populations of probes, half signal
     and half background; ``exact_at_probes`` is for the very probes of the table;
     ``error`` is the standard error of the measurement, from the scatter of the probes'
     variances within each class (other probes and other contexts would give other values).
+    ``separation`` is the exact class separation plus what the measured scores of the two classes
+    are apart beyond their exact ones: free of the draw of the probes.
     """
     variance = ContextVariance(model)
     rows = []
@@ -216,7 +218,11 @@ def precision(table: pd.DataFrame, model: GaussianBenchmark) -> pd.DataFrame:
             variances = part[f"{estimator}_variance"]
             classes = [variances[part["signal"] == label] for label in (True, False)]
             mean_error = np.sqrt(sum(len(v) * v.var(ddof=1) for v in classes)) / len(part)
-            measured = np.sqrt(variances.mean() / R) / model.class_separation(int(m))
+            separation = model.class_separation(int(m))
+            measured = np.sqrt(variances.mean() / R) / separation
+            # all estimators differ from G by a constant, which the difference of classes drops
+            rest = part[estimator] - part["G"]
+            apart = [rest[part["signal"] == label].mean() for label in (True, False)]
             rows.append(
                 {
                     "m": int(m),
@@ -227,6 +233,9 @@ def precision(table: pd.DataFrame, model: GaussianBenchmark) -> pd.DataFrame:
                     "error": float(measured * mean_error / (2 * variances.mean())),
                     "exact": variance.relative_rms(estimator, **options, signal_share=share),
                     "exact_at_probes": variance.relative_rms_at(estimator, x, **options),
+                    "separation": separation + float(apart[0] - apart[1]),
+                    "separation_error": float(np.sqrt(sum(v.mean() / R / len(v) for v in classes))),
+                    "separation_exact": separation,
                 }
             )
     return pd.DataFrame(rows)

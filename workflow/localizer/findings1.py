@@ -253,7 +253,7 @@ def of_m_scan(
     rise = exact[80] - exact[round(best)]
     percent = 100 * rise / exact[round(best)]
     seen, seen_with_few = rise / resolution, rise / resolution * math.sqrt(published_probes / n)
-    separations = {m: pull for (m, name), pull in _separations(table).items() if name == "raw"}
+    separations = {m: pull for (m, name), pull in _separations(points).items() if name == "raw"}
     apart = max(separations.values(), key=abs)
     lines = _on_the_line(table)
     off = max(lines.values(), key=abs)
@@ -341,8 +341,7 @@ def of_efficiency(
     model
         The benchmark.
     about
-        How far the exponent of an error may be from the claimed one; that of a variance, its
-        square, twice as far.
+        How far a fitted exponent may be from the claimed one.
     nearly, essentially
         Which relative difference of the errors counts as nearly, and as essentially, equal.
     """
@@ -362,16 +361,14 @@ def of_efficiency(
     def slope(name: str, claimed: float, columns: list[str], *, half: bool = False) -> Finding:
         value, error = experiment1.fitted_slope(table, columns)
         exact = exact_slope(columns)
-        tolerance = 2 * about
         if half:  # the relative error is the root of the variance, times m
             value, error, exact = value / 2 + 1, error / 2, exact / 2 + 1
-            tolerance = about
         # the exact exponent decides, so that the verdict does not hang on the noise of a run
         note = (
             f"exact exponent over m = {sizes[0]} to {sizes[-1]}, fitted {value:.3f} +- "
-            f"{error:.3f}, claimed {claimed:g}; about means within {tolerance:g}"
+            f"{error:.3f}, claimed {claimed:g}; about means within {about:g}"
         )
-        return statement(name, abs(exact - claimed) < tolerance, value=exact, note=note)
+        return statement(name, abs(exact - claimed) < about, value=exact, note=note)
 
     def difference(m: int) -> float:
         of_addition = variance.relative_rms("addition", m=m, R=1)
@@ -389,7 +386,7 @@ def of_efficiency(
         / variance.of("pair", m=m).mean(model.components)
         for m in sizes
     }
-    same = _separations(table)
+    same = _separations(experiment1.precision(table, model))
     farthest = max(same.values(), key=abs)
     later = [m for m in sizes if m >= 80] or [max(sizes)]
     largest = max(abs(difference(m)) for m in later)
@@ -468,19 +465,11 @@ def _field_correlation(model: GaussianBenchmark, step: tuple[float, float]) -> f
     return covariance(one, other) / math.sqrt(covariance(one, one) * covariance(other, other))
 
 
-def _separations(table: pd.DataFrame) -> dict[tuple[int, str], float]:
+def _separations(points: pd.DataFrame) -> dict[tuple[int, str], float]:
     """Return measured less exact class separations in standard errors, by m and estimator."""
-    found = {}
-    for m, part in table.groupby("m"):
-        signal = part["signal"].to_numpy(dtype=bool)
-        # all estimators differ from G by a constant, which the difference of classes drops
-        for name in ("raw", "addition", "replacement", "pair"):
-            rest = (part[name] - part["G"]).to_numpy()
-            variance = (part[f"{name}_variance"] / part["contexts"]).to_numpy()
-            squares = [variance[some].sum() / some.sum() ** 2 for some in (signal, ~signal)]
-            difference = rest[signal].mean() - rest[~signal].mean()
-            found[int(m), name] = float(difference / math.sqrt(sum(squares)))
-    return found
+    off = points["separation"] - points["separation_exact"]
+    pulls = off / points["separation_error"]
+    return dict(zip(zip(points["m"], points["estimator"], strict=True), pulls, strict=True))
 
 
 def _on_the_line(table: pd.DataFrame) -> dict[int, float]:

@@ -87,8 +87,12 @@ class PairMoments:
         return self.N * self.pair / self.witness
 
     @classmethod
-    def from_constant(cls, C: float, *, N: int, replacement: bool) -> PairMoments:
+    def from_constant(
+        cls, C: float, *, N: int, replacement: bool, aligned: float = 0.0
+    ) -> PairMoments:
         """Return moments (in units of Var(w)) with a given constant, such as a published one.
+
+        ``aligned`` is in units of the pair moment, as of a sample like it.
 
         Examples
         --------
@@ -101,7 +105,8 @@ class PairMoments:
         0.9993
         """
         size = checks.integer(N, "N", minimum=4)
-        return cls(size, replacement, 1.0, checks.positive(C, "C") / size, 0.0)
+        pair = checks.positive(C, "C") / size
+        return cls(size, replacement, 1.0, pair, aligned * pair)
 
     def q(self, estimator: Estimator, *, m: int, R: int) -> float:
         """Return the q_rho that R batches of size m should give.

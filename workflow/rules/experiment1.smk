@@ -376,7 +376,6 @@ use rule fig01 as fig03 with:
         points=rules.exp1_m_scan.output.points,
         curve=rules.exp1_m_scan.output.curve,
         targets=rules.exp1_targets.output.table,
-        toys=rules.exp1_toys.output[0],
     output:
         figure(
             "fig03_mscan",
@@ -387,7 +386,6 @@ use rule fig01 as fig03 with:
         result("logs/fig03.log"),
     params:
         figure="mscan",
-        toy_size=EXPERIMENT1["m"],
 
 
 use rule fig01 as fig04 with:

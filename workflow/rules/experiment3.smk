@@ -627,6 +627,7 @@ rule exp3_findings:
         "../../envs/analysis.yaml"
     params:
         **EXPERIMENT3["claims"],
+        essentially=EXPERIMENT1["claims"]["essentially"],
         m=R_SCAN["m"],
         m_scan_R=M_SCAN["R"],
         fit_minimum=EXPERIMENT3["fit_minimum"],

@@ -30,7 +30,9 @@ with Stage(snakemake):
             tables["bandwidths"], tables["seeds"]["auc_evaluation"].mean(), close=p.close
         ),
         *findings3.of_correlations(sweep, moments, published),
-        *findings3.of_convergence(sweep, m=p.m, m_scan_R=p.m_scan_R, identical=p.identical),
+        *findings3.of_convergence(
+            sweep, m=p.m, m_scan_R=p.m_scan_R, identical=p.identical, essentially=p.essentially
+        ),
         *findings3.of_scaling(
             sweep,
             fits,

@@ -24,7 +24,7 @@ with Stage(snakemake):
         fit
         for estimator in ("pair", "marginal")
         for fit in convergence.fits(
-            sweep, covariance, estimator=estimator, fit_minimum=p.fit_minimum, N=moments.N
+            sweep, covariance, estimator=estimator, fit_minimum=p.fit_minimum, C=moments.C
         )
     ]
     pair = sweep[sweep["estimator"] == "pair"]
@@ -45,7 +45,10 @@ with Stage(snakemake):
     )
     law = scaling.fit_power_law(pair[used & shown]["exposure"], pair[used & shown]["q"])
     files.write_json(
-        {"deviation": deviation, "deviation_error": error, "scatter_shown": law.scatter},
+        {
+            **{"deviation": deviation, "deviation_error": error},
+            **{"alpha_shown": law.alpha, "scatter_shown": law.scatter, "points_shown": law.points},
+        },
         snakemake.output.numbers,
     )
     fits = convergence.fit_table(found, moments.C)

@@ -16,7 +16,10 @@ with Stage(snakemake) as stage:
     got = {}
     for file in registry.read(path):
         if file.path in wanted:
-            here = download.fetch(file, path.parent, mirror=mirror, progress=stage.transfer())
+            try:
+                here = download.fetch(file, path.parent, mirror=mirror, progress=stage.transfer())
+            except download.FetchError as error:
+                raise download.FetchError(f"{error} {edition.refresh}") from None
             got[str(here)] = provenance.sha256(here)
             stage.say(f"{here}: sha256 {got[str(here)]}")
     files.write_json(got, snakemake.output[0])

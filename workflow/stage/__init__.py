@@ -180,6 +180,7 @@ class Stage:
             "job": self.job,
             **provenance.commit(),
             "seconds": round(seconds, 3),
+            "processor_seconds": round(provenance.processor_seconds(), 2),
             "peak_memory_mib": round(provenance.peak_memory(), 1),
             "threads": self._threads,
             "versions": provenance.versions(),

@@ -38,6 +38,12 @@ def versions() -> dict[str, str]:
     return found
 
 
+def processor_seconds() -> float:
+    """Return the processor time of this process and its children, from its beginning on."""
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in spent)
+
+
 def peak_memory() -> float:
     """Return the peak resident memory of this process in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -152,27 +152,12 @@ def residual_field(field: pd.DataFrame, mean: Sequence[float], sigma_s: float) -
 
 
 @contextmanager
-def mscan(
-    points: pd.DataFrame,
-    curve: pd.DataFrame,
-    targets: pd.DataFrame,
-    toys: pd.DataFrame,
-    toy_size: int,
-) -> Iterator[Figure]:
+def mscan(points: pd.DataFrame, curve: pd.DataFrame, targets: pd.DataFrame) -> Iterator[Figure]:
     """Draw the class separation and the relative error of raw against m."""
     raw = points[points["estimator"] == "raw"]
     with style.canvas(2) as (figure, (left, right)):
         left.plot(targets["m"], targets["class_separation"], color=style.GREY, label="exact")
-        scale = toy_size / raw["m"]
-        error = toys["delta_G"].std(ddof=1) / np.sqrt(len(toys))
-        style.points(
-            left,
-            raw["m"],
-            toys["delta_G"].mean() * scale,
-            error * scale,
-            series="raw",
-            label=f"mean of {len(toys)} toys",
-        )
+        style.points(left, raw["m"], raw["separation"], raw["separation_error"], series="raw")
         left.set_yscale("log")
         left.set_ylabel("class separation $\\Delta G_m$")
         left.legend()

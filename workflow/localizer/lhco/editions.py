@@ -27,7 +27,7 @@ _IS = {
     "subset": "the paper's mixed sample and evaluation signal, with 30000 reference and 10000 "
     "evaluation background events instead of 272858 and 340000",
     "surrogate": "events of a generator fitted to the real ones; no real event is used",
-    "zenodo": "the paper's samples, made from the published features",
+    "zenodo": "samples like the paper's, split anew from the published features",
 }
 _REFRESH = (
     "To choose again: snakemake --cores all --forcerun lhco_edition. "
