@@ -168,7 +168,7 @@ def test_mmd_is_the_fast_form_of_experiment_one(sample):
         R=R,
         h=1.0,
         contexts=[forced.from_sample(sample, probe=i, replacement=False) for i in probes],
-        rngs=[stream(2, "same", "event", i, "group", 0) for i in probes],
+        rngs=[stream(2, "same", "event", i) for i in probes],
     )
     for name in ESTIMATORS:
         np.testing.assert_allclose(scores[name].mean, fast[name].mean, rtol=1e-7, atol=1e-12)
@@ -202,26 +202,17 @@ def same(one: ForcedScores, other: ForcedScores) -> None:
         np.testing.assert_array_equal(one[name].scatter, other[name].scatter)
 
 
-def test_cutting_by_events_and_by_contexts_changes_no_byte():
+def test_cutting_by_events_changes_no_byte():
     sample = stream(1, "cut").standard_normal((2500, 1))
     statistic = vectorised(lambda x: x.std(axis=-1))
     arguments = {"m": 2000, "R": 60, "seed": 8, "replacement": True}
     probes = [0, 1, 17, 2499]
-    groups = localize.group_count(m=2000, R=60)
-    assert groups == 4
     whole = localize.localize(statistic, sample, probes=probes, **arguments)
 
     parts = [
         localize.localize(statistic, sample, probes=p, **arguments) for p in ([0], [1, 17], [2499])
     ]
     same(ForcedScores.stack(parts), whole)
-
-    listed: list[ForcedScores] = []
-    for some in (range(0, 1), range(1, 4)):
-        listed += localize.localize_groups(
-            statistic, sample, probes=probes, groups=some, **arguments
-        )
-    same(localize.join(listed), whole)
 
 
 def test_other_keys_and_seeds_are_other_contexts(sample, reference):
@@ -281,15 +272,13 @@ def test_the_field_is_the_witness_of_the_sample(sample, reference):
         ({"probes": [-1]}, "each of probes must be at least 0"),
         ({"probes": []}, "probes must be the numbers of events"),
         ({"probes": [0.5]}, "probes must be the numbers of events"),
-        ({"groups": range(0)}, "groups must be some of the 1 groups"),
-        ({"groups": range(1, 2)}, "groups must be some of the 1 groups"),
         ({"seed": -1}, "seed must be at least 0"),
     ],
 )
 def test_bad_arguments_are_refused(change, words, sample, reference):
     arguments = {"m": 5, "R": 4, "seed": 1, "probes": [0]}
     with pytest.raises(ValueError, match=words):
-        localize.localize_groups(Energy().prepare(reference), sample, **{**arguments, **change})
+        localize.localize(Energy().prepare(reference), sample, **{**arguments, **change})
 
 
 def test_a_statistic_that_fails_in_a_context_is_said(sample, reference):
@@ -302,11 +291,6 @@ def test_a_statistic_that_fails_in_a_context_is_said(sample, reference):
     sample[5, 0] = 2.5
     with np.errstate(divide="ignore"), pytest.raises(ValueError, match="mine:fragile must return"):
         localize.localize(statistic, sample, m=5, R=50, seed=1, probes=[5])
-
-
-def test_nothing_to_join_is_refused():
-    with pytest.raises(ValueError, match="groups must hold at least one"):
-        localize.join([])
 
 
 def test_three_events_are_needed_for_an_exact_localizer():

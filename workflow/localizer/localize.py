@@ -11,14 +11,13 @@ without it (eq. forced-G-estimator), and in every context
 statistic (eq. replacement-exact-localization); ``addition`` differs from it by a constant
 (eq. addition-localization-relation), which is 0 for U-statistics, and has less noise.
 
-Contexts are drawn in groups, each from a stream of its own, keyed by the event and the
-group: the same scores come out however events and groups are shared out over jobs.
+The contexts of an event are drawn from a stream of its own: the same scores come out however
+the events are shared out over jobs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +38,6 @@ ESTIMATORS = ("raw", "addition", "replacement")
 
 #: How often the statistic is evaluated for an event in a context: (x, C), C and (Y, C).
 EVALUATIONS = 3
-
-# The events of a group; with m it sets the contexts of a group and so belongs to the
-# definition of the random numbers.
-_GROUP_EVENTS = 2**15
 
 
 def localize(
@@ -86,66 +81,21 @@ def localize(
     >>> bool(abs(error) < 5 * scores["replacement"].standard_error[0])
     True
     """
-    groups = localize_groups(
-        statistic, sample, m=m, R=R, seed=seed, key=key, probes=probes, replacement=replacement
-    )
-    return join(groups)
-
-
-def localize_groups(
-    statistic: Prepared,
-    sample: npt.ArrayLike,
-    *,
-    m: int,
-    R: int,
-    seed: int,
-    key: Sequence[str | int] = (),
-    probes: Sequence[int] | None = None,
-    replacement: bool = False,
-    groups: range | None = None,
-) -> list[ForcedScores]:
-    """Return the scores of each group of contexts on its own; the arguments of :func:`localize`.
-
-    Jobs that share out the contexts take ranges of the :func:`group_count` groups; their
-    lists, one after the other, :func:`join` to what one call returns, byte for byte. Jobs
-    that share out the events take ``probes`` and use ``ForcedScores.stack``.
-    """
     rows = statistic.encode(checks.points(sample, "sample", minimum=2))
-    sizes = _group_sizes(R, m)
-    if groups is None:
-        groups = range(len(sizes))
-    if not len(groups) or min(groups) < 0 or max(groups) >= len(sizes):
-        raise ValueError(f"groups must be some of the {len(sizes)} groups, not {groups}")
     wanted = np.arange(len(rows)) if probes is None else np.asarray(probes)
     if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or not wanted.size:
         raise ValueError("probes must be the numbers of events, from 0")
     numbers = [
         checks.integer(i, "each of probes", minimum=0, maximum=len(rows) - 1) for i in wanted
     ]
-    samplers = [from_sample(rows, probe=i, replacement=replacement) for i in numbers]
-    return [
-        _scores(
-            statistic,
-            rows[numbers],
-            m=m,
-            R=sizes[group],
-            contexts=samplers,
-            rngs=[stream(seed, *key, "event", i, "group", group) for i in numbers],
-        )
-        for group in groups
-    ]
-
-
-def group_count(*, R: int, m: int) -> int:
-    """Return into how many groups R contexts of m events are cut."""
-    return len(_group_sizes(R, m))
-
-
-def join(groups: Sequence[ForcedScores]) -> ForcedScores:
-    """Return the scores over all contexts, from those of the groups in their order."""
-    if not groups:
-        raise ValueError("groups must hold at least one set of scores")
-    return reduce(ForcedScores.merge, groups)
+    return _scores(
+        statistic,
+        rows[numbers],
+        m=m,
+        R=R,
+        contexts=[from_sample(rows, probe=i, replacement=replacement) for i in numbers],
+        rngs=[stream(seed, *key, "event", i) for i in numbers],
+    )
 
 
 def field(
@@ -169,19 +119,14 @@ def field(
     # a last row that is left out, as if it were the scored event: contexts of all the others
     draw = from_sample(np.vstack([rows, rows[:1]]), probe=len(rows), replacement=replacement)
     at = statistic.encode(points)
-    return join(
-        [
-            _scores(
-                statistic,
-                at,
-                m=m,
-                R=size,
-                contexts=draw,
-                rngs=[stream(seed, *key, "field", "group", group)],
-                shared_contexts=True,
-            )
-            for group, size in enumerate(_group_sizes(R, m))
-        ]
+    return _scores(
+        statistic,
+        at,
+        m=m,
+        R=R,
+        contexts=draw,
+        rngs=[stream(seed, *key, "field")],
+        shared_contexts=True,
     )
 
 
@@ -240,9 +185,3 @@ def _scores(
         rngs=rngs,
         shared_contexts=shared_contexts,
     )
-
-
-def _group_sizes(R: int, m: int) -> list[int]:
-    contexts, size = checks.integer(R, "R"), checks.integer(m, "m", minimum=2)
-    step = max(1, _GROUP_EVENTS // size)
-    return [min(step, contexts - start) for start in range(0, contexts, step)]
