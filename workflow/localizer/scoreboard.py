@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 KINDS = ("exact", "ensemble", "fit", "realization", "statement")
 COLUMNS = (
@@ -338,7 +338,7 @@ def _sigmas(row: pd.Series[Any]) -> float:
     if row["measure"] == "pull":
         return abs(float(row["value"]))
     if row["measure"] == "rank p":
-        return float(norm.isf(float(row["value"]) / 2))
+        return float(-ndtri(float(row["value"]) / 2))
     return 0.0
 
 
