@@ -76,7 +76,7 @@ def compressed(sample, features):
     """Return compressed features, the direct witness and the moments of a small sample."""
     witness = DirectWitness.of(features, sample)
     moments = centred_moments(sample.mixed, features, witness.mean_background)
-    compression, _ = experiment3.choose_rank(moments, m=50, R=4000, tolerance=0.01)
+    compression, _ = experiment3.choose_rank(moments, tolerance=0.001)
     z = features.transform(sample.mixed, centre=witness.mean_background, basis=compression.basis)
     return z, witness(sample.mixed), scaling.moments_of_features(z, replacement=True)
 
@@ -199,22 +199,23 @@ def test_floor_scan_falls_with_the_floor(sample, features):
 # --- compression -------------------------------------------------------------------------
 
 
-def test_rank_error_is_the_error_of_the_witness(sample, features):
+def test_the_rank_keeps_the_witness_and_all_but_a_part_of_the_noise(sample, features):
     witness = DirectWitness.of(features, sample)
     moments = centred_moments(sample.mixed, features, witness.mean_background, dtype=np.float64)
-    compression, choice = experiment3.choose_rank(moments, m=20, R=1000, tolerance=0.05)
     z = features.transform(sample.mixed, centre=witness.mean_background, dtype=np.float64)
-    full = z @ z.mean(axis=0)
-    c = z @ compression.basis
-    lost = full - c @ c.mean(axis=0)
-    law = scaling.moments_of_features(z, replacement=True)
-    noise = law.q("pair", m=20, R=1000) * full.var()
-    assert choice.rank % 64 == 0 or choice.rank == features.D
-    # the law's small term that follows the witness is left out of the choice
-    assert choice.error == pytest.approx(np.sqrt(lost.var() / noise), rel=0.02)
-    assert choice.error < 0.05
-    finer = experiment3.choose_rank(moments, m=20, R=10**9, tolerance=0.05)[1]
-    assert finer.rank > choice.rank
+    full = scaling.moments_of_features(z, replacement=True)
+    ranks = []
+    for tolerance in (0.05, 1e-8):
+        compression, choice = experiment3.choose_rank(moments, tolerance=tolerance)
+        kept = scaling.moments_of_features(z @ compression.basis, replacement=True)
+        assert choice.rank % 64 == 0 or choice.rank == features.D
+        assert choice.noise_lost == pytest.approx(1 - kept.C / full.C, abs=1e-12)
+        assert choice.noise_lost < tolerance
+        assert kept.witness == pytest.approx(full.witness, rel=1e-12)
+        limit = experiment3.limit_of_batches(z @ compression.basis, replacement=True)
+        assert limit == pytest.approx(z @ z.mean(axis=0), abs=1e-12)
+        ranks.append(choice.rank)
+    assert ranks[0] < ranks[1]
 
 
 def test_limit_of_batches(compressed):

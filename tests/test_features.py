@@ -132,9 +132,12 @@ def test_full_rank_loses_nothing():
     z = drawn.transform(x, centre=centre, dtype=np.float64)
     c = drawn.transform(x, centre=centre, basis=compression.basis, dtype=np.float64)
     np.testing.assert_allclose(c @ c.T, z @ z.T, atol=1e-13)
-    assert compression.trace_lost == 0
-    assert compression.rms_error == 0
-    assert compression.target_correlation == pytest.approx(1, abs=1e-12)
+    assert compression.trace_lost == pytest.approx(0, abs=1e-14)
+    assert compression.noise_lost == pytest.approx(0, abs=1e-13)
+    assert compression.rms_error == pytest.approx(0, abs=1e-15)
+    for replacement in (True, False):
+        found = compression.target_correlation(x, drawn, centre, N=60, replacement=replacement)
+        assert found == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("rank", [1, 4, 11])
@@ -151,27 +154,83 @@ def test_reported_losses_are_those_of_the_pair_kernel(rank):
     assert compression.rms_error == pytest.approx(np.sqrt(np.mean((kept - full) ** 2)))
     assert compression.rms_pair_kernel == pytest.approx(np.sqrt(np.mean(full**2)))
     assert compression.largest_error(x, drawn, centre) == pytest.approx(np.max(abs(kept - full)))
-    targets = np.corrcoef(full.mean(axis=1), kept.mean(axis=1))[0, 1]
-    assert compression.target_correlation == pytest.approx(targets)
+    assert compression.noise_lost == pytest.approx(
+        1 - kept.var(axis=1).mean() / full.var(axis=1).mean()
+    )
+    for own in (True, False):
+        limits = [q.sum(axis=1) - (0 if own else np.diag(q)) for q in (full, kept)]
+        found = compression.target_correlation(x, drawn, centre, N=60, replacement=own)
+        assert found == pytest.approx(np.corrcoef(limits)[0, 1])
+
+
+@pytest.mark.parametrize("rank", [1, 2, 5, 12])
+def test_the_witness_is_kept_at_any_rank(rank):
+    drawn, x, centre = problem()
+    moments = centred_moments(x, drawn, centre, dtype=np.float64)
+    compression = compress(moments, rank=rank)
+    np.testing.assert_allclose(compression.basis.T @ compression.basis, np.eye(rank), atol=1e-13)
+    z = drawn.transform(x, centre=centre, dtype=np.float64)
+    c = z @ compression.basis
+    np.testing.assert_allclose(c @ c.mean(axis=0), z @ z.mean(axis=0), atol=1e-13)
+    # without replacement an event's own term is left, which does not matter in a large sample
+    near, far = (
+        compression.target_correlation(x, drawn, centre, N=N, replacement=False)
+        for N in (10**9, 60)
+    )
+    assert 1 - near < 1e-12 < 1 - far
+
+
+def test_a_target_of_its_own_is_kept():
+    """The moments of a part of the events, the mean of all of them."""
+    drawn, x, centre = problem()
+    moments = centred_moments(x[:30], drawn, centre, dtype=np.float64)
+    z = drawn.transform(x, centre=centre, dtype=np.float64)
+    mean = z.mean(axis=0)
+    witness = {
+        name: (z @ (found.basis @ (found.basis.T @ mean)))
+        for name, found in (
+            ("of all", compress(moments, rank=4, target=mean)),
+            ("of some", compress(moments, rank=4)),
+        )
+    }
+    np.testing.assert_allclose(witness["of all"], z @ mean, atol=1e-13)
+    assert np.max(abs(witness["of some"] - z @ mean)) > 1e-3
+
+
+@pytest.mark.parametrize("position", [0, 2, 7])
+def test_a_target_among_the_eigenvectors_changes_nothing(position):
+    """A mean that the kept eigenvectors hold already leaves no rest to keep in their place."""
+    drawn, x, centre = problem()
+    moments = centred_moments(x, drawn, centre, dtype=np.float64)
+    values, vectors = np.linalg.eigh(moments.second)
+    expected = vectors[:, :-9:-1]
+    found = compress(moments, rank=8, target=vectors[:, -1 - position])
+    np.testing.assert_allclose(abs(np.sum(found.basis * expected, axis=0)), 1, atol=1e-9)
+    kept = np.trace(found.basis.T @ moments.second @ found.basis)
+    assert kept == pytest.approx(values[-8:].sum())
 
 
 def test_no_other_basis_keeps_more():
+    """All but one direction are the best there are: a random basis of 5 is worse than these 4."""
     drawn, x, centre = problem()
     moments = centred_moments(x, drawn, centre, dtype=np.float64)
     best = compress(moments, rank=5)
     other, _ = np.linalg.qr(rng("other").normal(size=(drawn.D, 5)))
-    kept = [np.trace(b.T @ moments.second @ b) for b in (best.basis, other)]
+    kept = [np.trace(b.T @ moments.second @ b) for b in (best.basis[:, :4], other)]
+    assert kept[0] == pytest.approx(np.linalg.eigvalsh(moments.second)[-4:].sum())
     assert kept[0] > kept[1]
-    np.testing.assert_allclose(best.basis.T @ best.basis, np.eye(5), atol=1e-13)
 
 
-@pytest.mark.parametrize("tolerance", [0.5, 0.1, 1e-3])
-def test_tolerance_gives_the_smallest_sufficient_rank(tolerance):
+@pytest.mark.parametrize("tolerance", [0.5, 0.1, 1e-3, 1e-6])
+@pytest.mark.parametrize("step", [1, 5])
+def test_tolerance_gives_the_smallest_sufficient_rank(tolerance, step):
     drawn, x, centre = problem()
     moments = centred_moments(x, drawn, centre, dtype=np.float64)
-    found = compress(moments, tolerance=tolerance)
-    assert found.trace_lost <= tolerance
-    assert found.rank == 1 or compress(moments, rank=found.rank - 1).trace_lost > tolerance
+    found = compress(moments, tolerance=tolerance, step=step)
+    assert found.noise_lost <= tolerance
+    assert found.rank % step == 0 or found.rank == drawn.D
+    smaller = found.rank - (found.rank % step or step)
+    assert smaller == 0 or compress(moments, rank=smaller).noise_lost > tolerance
 
 
 def test_signs_of_eigenvectors_are_fixed(monkeypatch):
@@ -215,12 +274,14 @@ def test_bad_input_is_refused():
         compress(moments, rank=25)
     with pytest.raises(ValueError, match="tolerance must lie between 0 and 1"):
         compress(moments, tolerance=1.5)
+    with pytest.raises(ValueError, match="target must have 24 entries"):
+        compress(moments, rank=2, target=[1.0])
     nothing = Moments(5, np.zeros(3), np.zeros((3, 3)))
     with pytest.raises(ValueError, match="moments must not vanish"):
         compress(nothing, rank=1)
-    centred = compress(Moments(5, np.zeros(3), np.eye(3)), rank=2)
-    with pytest.raises(ValueError, match="a target that varies"):
-        _ = centred.target_correlation
+    level = compress(Moments(5, np.zeros(24), np.eye(24)), rank=2)
+    with pytest.raises(ValueError, match="must not be constant"):
+        level.target_correlation(x, drawn, centre, N=60, replacement=True)
 
 
 MEMORY = """

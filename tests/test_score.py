@@ -6,7 +6,7 @@ from functools import partial
 import numba
 import numpy as np
 import pytest
-from localizer import score, witness
+from localizer import metrics, score, witness
 from localizer.copula import BackgroundCDF
 from localizer.kernels import EmpiricalBackground, GaussianBank, NormalBackground
 from localizer.randomness import stream
@@ -347,8 +347,28 @@ def test_a_batch_of_all_events_gives_the_pair_target():
     expected = (q.sum(axis=1) - np.diag(q)) / 29
     np.testing.assert_allclose(rff.scores.witness, expected, atol=1e-5)
     assert rff.target_correlation == pytest.approx(1, abs=1e-6)
+    # few directions keep the witness and lose some of the events' own terms: 1 - 3e-2 here
     few = score.batch_estimates(x, y, RFF, STREAMS, m=30, R=4, group_size=2, rank=2)
     assert few.target_correlation < rff.target_correlation
+    measured = metrics.correlation(few.scores.witness, expected)
+    assert few.target_correlation == pytest.approx(measured, abs=1e-5)
+
+
+def test_compressed_features_converge_to_the_witness_of_all_events(monkeypatch):
+    """The eigenvectors come from some events, the direction that is kept from all of them."""
+    monkeypatch.setattr(score, "_FOR_BASIS", 12)
+    x, y = data("few")
+    chosen = score.choose(x, y, RFF, STREAMS)
+    found = score.batch_estimates(
+        x, y, RFF, STREAMS, m=30, R=30_000, group_size=1000, replacement=True, rank=3
+    )
+    z = score.draw_features(chosen.bank, 2, RFF, STREAMS)
+    u, v = (z.transform(chosen.transform(t), dtype=np.float64) for t in (x, y))
+    centred = u - v.mean(axis=0)
+    target = centred @ centred.mean(axis=0)
+    assert found.target_correlation == pytest.approx(1, abs=1e-12)
+    pull = (found.scores.pair - target * 2 / 30) / found.errors["pair"]
+    assert np.max(abs(pull)) < 6
 
 
 def test_batches_converge_to_the_witness():

@@ -2,8 +2,9 @@
 
 The events are in copula coordinates. A bank of random Fourier features, fixed by background
 information alone, gives the direct witness, to which the scores of random batches converge
-(:mod:`localizer.convergence`). The batches see the features through their leading
-eigenvectors, as many as make the loss a stated small part of the resampling noise.
+(:mod:`localizer.convergence`). The batches see the features through a few directions: their
+mean, which keeps the witness as it is, and as many leading eigenvectors as keep all but a
+stated small part of the resampling noise.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from localizer import checks, metrics
 from localizer.checks import Array, BoolArray
 from localizer.features import Compression, FourierFeatures, Moments, compress
 from localizer.kernels import GaussianBank, kernel_sums
-from localizer.scaling import PairMoments
 from localizer.witness import rff_loo, rff_witness
 
 ESTIMATORS = ("raw", "marginal", "pair")
@@ -226,64 +226,38 @@ def bandwidth_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class RankChoice:
-    """How many eigenvectors the batches see, and what leaving out the rest costs.
+    """How many directions of the features the batches see, and what leaving out the rest costs.
 
     Attributes
     ----------
     rank
-        The number of eigenvectors.
-    error
-        The root mean square of the witness lost over that of the resampling noise.
-    kernel_lost
-        The fraction of the pair kernel's variance that is lost: how much smaller C becomes.
+        The number of directions.
+    noise_lost
+        The fraction of the resampling noise's variance that is lost: how much smaller C becomes.
     trace_lost
         The fraction of the trace that is lost.
     """
 
     rank: int
-    error: float
-    kernel_lost: float
+    noise_lost: float
     trace_lost: float
 
 
-def choose_rank(
-    moments: Moments, *, m: int, R: int, tolerance: float
-) -> tuple[Compression, RankChoice]:
-    """Return the smallest compression whose error is below ``tolerance`` of the noise.
+def choose_rank(moments: Moments, *, tolerance: float) -> tuple[Compression, RankChoice]:
+    """Return the smallest compression that loses at most ``tolerance`` of the noise.
 
-    In the basis of eigenvectors the witness is sum_k c_k a_k with a the mean of z~; the part
-    that is left out has the variance sum l_k a_k^2 - (sum a_k^2)^2 over the eigenvalues l_k
-    beyond the rank. The noise is that of the pair score at the largest exposure.
+    The witness it keeps at any rank, so that the noise is all it can cost: what batches drawn
+    with replacement converge to is the same, and their distance from it becomes smaller.
 
     Parameters
     ----------
     moments
         Mean and second moment of the centred features over the mixed sample.
-    m, R
-        Batch size and number of batches of the largest run.
     tolerance
-        The largest allowed ratio of amplitudes.
+        The largest allowed fraction of the variance of the noise, that is of C.
     """
-    allowed = checks.positive(tolerance, "tolerance")
-    whole = compress(moments, rank=len(moments.mean))
-    values, mean = whole.eigenvalues, whole.basis.T @ moments.mean
-    # what is beyond each rank: tails of the sums over eigenvectors
-    weighted, own = _tails(values * mean**2), _tails(mean**2)
-    variance = weighted[0] - own[0] ** 2
-    pair = float(np.sum(values**2) - weighted[0])
-    law = PairMoments(moments.size, True, float(variance), pair, 0.0)
-    noise = law.q("pair", m=m, R=R)
-    error = np.sqrt(np.maximum(weighted - own**2, 0) / variance / noise)
-    ranks = [*range(_RANK_STEP, values.size, _RANK_STEP), values.size]
-    rank = next(r for r in ranks if r == values.size or error[r] < allowed)
-    chosen = Compression(whole.basis[:, :rank], values, moments)
-    lost = float(_tails(values**2)[rank] / np.sum(values**2))
-    return chosen, RankChoice(rank, float(error[rank]), lost, chosen.trace_lost)
-
-
-def _tails(values: Array) -> Array:
-    """Return the sum of the values from each position on, and 0 beyond the last."""
-    return np.append(np.cumsum(values[::-1])[::-1], 0.0)
+    chosen = compress(moments, tolerance=tolerance, step=_RANK_STEP)
+    return chosen, RankChoice(chosen.rank, chosen.noise_lost, chosen.trace_lost)
 
 
 def limit_of_batches(z: npt.ArrayLike, *, replacement: bool) -> Array:

@@ -516,8 +516,8 @@ class BatchEstimates:
         The standard errors of ``raw``, ``marginal`` and ``pair`` from the finite number of
         batches; that of the data comes on top, see :class:`EventScores`.
     target_correlation
-        The correlation over events of what the pair score converges to with its form in
-        compressed features; 1 where the pair kernel is exact.
+        The correlation over events (at most 20000) of what the pair score converges to with its
+        form in compressed features; 1 where the pair kernel is exact.
     """
 
     scores: batches.Scores
@@ -541,7 +541,8 @@ def batch_estimates(
     """Return the raw, marginal and pair estimates from R global batches (sec. algorithm).
 
     The pair kernel is exact for up to 8192 events, unless ``method`` is ``rff``; otherwise it is
-    that of random features, rotated onto their leading ``rank`` directions.
+    that of random features, rotated onto ``rank`` directions that keep the witness as it is and
+    nearly all of the noise.
 
     Parameters
     ----------
@@ -564,11 +565,16 @@ def batch_estimates(
         centre = feature_mean(z, y)
         few = x[_some(streams("basis"), len(x), _FOR_BASIS)]
         moments = features.centred_moments(few, z, centre)
-        basis = features.compress(moments, rank=min(checks.integer(rank, "rank"), z.D))
+        # the batches converge to a product with the mean of all events, not of these few
+        basis = features.compress(
+            moments,
+            rank=min(checks.integer(rank, "rank"), z.D),
+            target=feature_mean(z, x) - centre,
+        )
         pairs = batches.FeaturePairs(
             z.transform(x, centre=centre, basis=basis.basis).astype(np.float32, copy=False)
         )
-        correlation = basis.target_correlation
+        correlation = basis.target_correlation(few, z, centre, N=len(x), replacement=replacement)
     groups = batches.group_range(R, group_size=group_size)
     ends = np.linspace(0, len(groups), min(_PARTS, len(groups)) + 1).astype(int).tolist()
     parts = [

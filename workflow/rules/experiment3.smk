@@ -83,9 +83,7 @@ rule exp3_features:
         seed=config["seed"],
         target=EXPERIMENT3["target"],
         replacement=EXPERIMENT3["replacement"],
-        rank_error=EXPERIMENT3["rank_error"],
-        m=R_SCAN["m"],
-        R=R_SCAN["R"][-1],
+        noise_lost=EXPERIMENT3["noise_lost"],
     script:
         "../scripts/exp3_features.py"
 
