@@ -34,7 +34,8 @@ _TOY_EVENT = {  # an event of a toy
     "exp2_recovery_targets_part": 2.0e-5,
 }
 _OCCURRENCE_EXACT = 1.0e-7  # an occurrence in a batch of Experiment II, both constructions
-_OCCURRENCE = 1.8e-10  # one feature of an occurrence in a batch of Experiment III
+_DRAWN = 2.0e-8  # an occurrence in a batch of Experiment III: drawn and sorted by event
+_OCCURRENCE = 1.5e-10  # one feature of it
 _VISIT = 6.5e-10  # one feature of an event that a group of batches reads
 _FEATURE = 2.4e-9  # one random feature of an event
 _MOMENT = 1.3e-11  # one product in the second moments of the features
@@ -44,7 +45,7 @@ _SCORE = 3.7e-5  # an event at the checkpoints of one batch size
 _JOINED = 7.0e-7  # an event that joins a context of the study of other statistics, times m
 _SMALL_STUDIES = 20  # passes over all features: bandwidth choices, references, portrait
 
-_RANK = 384  # what the features of the shipped bank are compressed to
+_RANK = 128  # what the features of the shipped bank are compressed to
 
 # Bytes.
 _IMPORTS = 190 * 2**20
@@ -243,7 +244,9 @@ def _experiment3(config: Mapping[str, Any], counts: Counts) -> dict[str, Work]:
         ),
         "exp3_exact_part": Work(5 * _START + _PAIR * (N * N / 2 + N * reference)),
         "exp3_batches_part": Work(
-            _START * pieces + rank * (_OCCURRENCE * occurrences + _VISIT * visits),
+            _START * pieces
+            + _DRAWN * occurrences
+            + rank * (_OCCURRENCE * occurrences + _VISIT * visits),
             _IMPORTS + 2 * table + 6 * largest,
             24 * N * pieces,
         ),
