@@ -33,6 +33,18 @@ def test_brute_force_ranks(background, seed):
             assert got[i, k] == pytest.approx(expected, abs=1e-15)
 
 
+def test_events_keep_their_places_whatever_their_order():
+    """Ranks are looked up in rising order: compare with each event on its own, bit by bit."""
+    rng = stream(5, "copula")
+    background = np.round(rng.standard_normal((300, 3)), 1)
+    x = np.round(rng.standard_normal((400, 3)), 1)
+    cdf = BackgroundCDF.of(background)
+    together = cdf.transform(x)
+    assert np.concatenate([cdf.transform(one[None]) for one in x]).tobytes() == together.tobytes()
+    order = rng.permutation(len(x))
+    assert cdf.transform(x[order]).tobytes() == together[order].tobytes()
+
+
 @given(tables)
 def test_the_background_itself_averages_to_one_half(background):
     # Mid-ranks of a sample among itself average to n/2 whatever the ties.
