@@ -1,5 +1,8 @@
 """Products of random features, a few rows at a time, against the matrix of features."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from localizer import linear
@@ -23,6 +26,19 @@ def test_rows_are_those_of_the_matrix_whatever_the_block(rows):
     assert found.tobytes() == whole.tobytes()
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("n", [1, 7, linear._STRIPE // 2 + 3])
+def test_cosines_of_any_number_of_columns_and_features(d, n):
+    """Fewer columns than four are padded, more are added first; features come in stripes."""
+    bank = GaussianBank((0.5, 2.0))
+    features = fourier_features(bank, d, stream(3, "columns"), n_per_bandwidth=n)
+    x = stream(3, "columns", d).normal(size=(20, d))
+    (_, z), *_ = linear.feature_rows(features, x)
+    # turns in float32, of frequencies that add up to a few tens: some 1e-6 of a turn
+    exact = features.transform(x, dtype=np.float64)
+    np.testing.assert_allclose(z, exact, atol=2e-5 * np.sqrt(2 / features.D))
+
+
 def test_means_and_projections():
     weights = stream(3, "weights").normal(size=(70, 4))
     directions = stream(3, "directions").normal(size=(5, 66))
@@ -40,3 +56,34 @@ def test_bad_input():
         linear.weighted_means(FEATURES, X, np.ones((3, 1)))
     with pytest.raises(ValueError, match="directions must have 66 features"):
         linear.projections(FEATURES, X, np.ones((1, 2)))
+
+
+RUN = """
+import hashlib, sys
+sys.path.insert(0, "workflow")
+from localizer import linear
+from localizer.features import fourier_features
+from localizer.kernels import GaussianBank
+from localizer.randomness import stream
+for d in (2, 4, 7):
+    features = fourier_features(GaussianBank((0.5, 2.0)), d, stream(3, d), n_per_bandwidth=333)
+    for _, z in linear.feature_rows(features, stream(3, "x").normal(size=(90, d))):
+        print(hashlib.sha256(z.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_compiled_and_cached_code_give_the_same_bytes(tmp_path, pytestconfig, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", RUN],
+            cwd=pytestconfig.rootpath,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert list(tmp_path.rglob("*.nbi"))
+    assert runs[0] == runs[1]

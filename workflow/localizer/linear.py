@@ -20,6 +20,9 @@ from localizer.features import FourierFeatures
 
 Single: TypeAlias = npt.NDArray[np.float32]
 
+# Features whose frequencies stay in the fastest cache while the events of a block pass.
+_STRIPE = 512
+
 
 def weighted_means(features: FourierFeatures, x: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
     """Return (1/n) sum_i weights[i, k] z(x_i) for every column k, of shape (k, D)."""
@@ -64,16 +67,22 @@ def feature_rows(
     -----
     All blocks are written to the same memory: copy what is to be kept.
     """
-    turns = np.ascontiguousarray(features.frequencies / (2 * math.pi), dtype=np.float32)
+    turns = _four_or_more(features.frequencies / (2 * math.pi), axis=0)
     offsets = np.asarray(features.offsets / (2 * math.pi), dtype=np.float32)
     amplitude = np.float32(math.sqrt(2 / features.D))
-    events = checks.points(x, "x", d=len(turns)).astype(np.float32)
+    events = _four_or_more(checks.points(x, "x", d=len(features.frequencies)), axis=1)
     z = np.empty((rows, features.D), dtype=np.float32)
     for start in range(0, len(events), rows):
         place = slice(start, min(start + rows, len(events)))
         block = z[: place.stop - place.start]
         _cosines(events[place], turns, offsets, amplitude, block)
         yield place, block
+
+
+def _four_or_more(array: Array, *, axis: int) -> Single:
+    """Return the array in float32, with zeros at the end of an axis that is shorter than four."""
+    widths = [(0, max(0, 4 - size) if k == axis else 0) for k, size in enumerate(array.shape)]
+    return np.pad(array.astype(np.float32), widths)
 
 
 # sin(2 pi t) for |t| <= 1/4 as a Taylor series in t, which is right to 6e-8 there.
@@ -85,24 +94,38 @@ _SERIES = tuple(
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _cosines(x, turns, offsets, amplitude, out):  # type: ignore[no-untyped-def]
-    """Write amplitude cos(2 pi (x.turns + offsets)), one row an event."""
+    """Write amplitude cos(2 pi (x.turns + offsets)), one row an event.
+
+    x has four columns or more. The sweep that adds the last four terms to the phases makes
+    cosines of them while they are in registers: with four columns, as in the paper, nothing
+    else is written. All events see a stripe of the frequencies while it is in cache.
+    """
     half, quarter = np.float32(0.5), np.float32(0.25)
     s0, s1, s2, s3, s4, s5 = _SERIES
-    for i in range(x.shape[0]):
-        row = out[i]
-        for k in range(row.size):
-            row[k] = offsets[k]
-        for c in range(x.shape[1]):
-            value = x[i, c]
+    last = x.shape[1] - 4
+    for first in range(0, offsets.size, _STRIPE):
+        stop = min(first + _STRIPE, offsets.size)
+        begin = offsets[first:stop]
+        phases = begin.copy()
+        w0, w1 = turns[last, first:stop], turns[last + 1, first:stop]
+        w2, w3 = turns[last + 2, first:stop], turns[last + 3, first:stop]
+        for i in range(x.shape[0]):
+            if last > 0:
+                for k in range(phases.size):
+                    phases[k] = begin[k]
+            for c in range(last):
+                value, w = x[i, c], turns[c, first:stop]
+                for k in range(phases.size):
+                    phases[k] += value * w[k]
+            x0, x1, x2, x3 = x[i, last], x[i, last + 1], x[i, last + 2], x[i, last + 3]
+            row = out[i, first:stop]
             for k in range(row.size):
-                row[k] += value * turns[c, k]
-        for k in range(row.size):
-            t = row[k]
-            t -= np.floor(t + half)
-            t = quarter - abs(t)
-            s = t * t
-            p = ((((s0 * s + s1) * s + s2) * s + s3) * s + s4) * s + s5
-            row[k] = amplitude * t * p
+                t = phases[k] + x0 * w0[k] + x1 * w1[k] + x2 * w2[k] + x3 * w3[k]
+                t -= np.floor(t + half)
+                t = quarter - abs(t)
+                s = t * t
+                p = ((((s0 * s + s1) * s + s2) * s + s3) * s + s4) * s + s5
+                row[k] = amplitude * t * p
 
 
 def compile_kernels() -> None:
