@@ -49,6 +49,26 @@ def test_means_and_projections():
     np.testing.assert_allclose(found, MATRIX @ directions.T, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("n", "group"), [(70, 1), (70, 7), (70, 16), (70, 70), (70, 99), (301, 150)]
+)
+def test_sums_of_groups(n, group, monkeypatch):
+    """Whatever divides whatever, and blocks of sums that fill up on the way."""
+    monkeypatch.setattr(linear, "_SUMS", 130)
+    x = stream(3, "groups").normal(size=(n, 3))
+    z = FEATURES.transform(x, dtype=np.float64)
+    expected = [z[k : k + group].sum(axis=0) for k in range(0, n, group)]
+    found = [block.copy() for block in linear.sums_of_groups(FEATURES, x, group=group)]
+    np.testing.assert_allclose(np.concatenate(found), expected, atol=2e-5)
+
+
+def test_sums_of_groups_in_many_blocks():
+    x = stream(3, "groups").normal(size=(2 * linear._SUMS + 5, 3))
+    found = [block.copy() for block in linear.sums_of_groups(FEATURES, x, group=1)]
+    assert len(found) == 3
+    np.testing.assert_allclose(np.concatenate(found), FEATURES.transform(x), atol=2e-6)
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="x must have 3 features, it has 2"):
         next(linear.feature_rows(FEATURES, X[:, :2]))

@@ -23,6 +23,10 @@ Single: TypeAlias = npt.NDArray[np.float32]
 # Features whose frequencies stay in the fastest cache while the events of a block pass.
 _STRIPE = 512
 
+# Sums over groups that are multiplied at once, 10 MB of 2560 features: so many that adding up
+# the products costs little beside making them.
+_SUMS = 1024
+
 
 def weighted_means(features: FourierFeatures, x: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
     """Return (1/n) sum_i weights[i, k] z(x_i) for every column k, of shape (k, D)."""
@@ -77,6 +81,35 @@ def feature_rows(
         block = z[: place.stop - place.start]
         _cosines(events[place], turns, offsets, amplitude, block)
         yield place, block
+
+
+def sums_of_groups(features: FourierFeatures, x: npt.ArrayLike, *, group: int) -> Iterator[Single]:
+    """Yield the sums of z over groups of consecutive events, a row for each group.
+
+    Parameters
+    ----------
+    group
+        Events of a group; the last group has those that are left.
+
+    Notes
+    -----
+    As for :func:`feature_rows`, all blocks are written to the same memory.
+    """
+    size = checks.integer(group, "group")
+    sums = np.empty((_SUMS, features.D), dtype=np.float32)
+    filled = 0
+    for _, z in feature_rows(features, x, rows=size * max(1, 128 // size)):
+        whole, left = divmod(len(z), size)
+        if filled + whole + 1 > _SUMS:
+            yield sums[:filled]
+            filled = 0
+        together = z[: whole * size].reshape(whole, size, features.D)
+        together.sum(axis=1, out=sums[filled : filled + whole])
+        filled += whole
+        if left:
+            z[-left:].sum(axis=0, out=sums[filled])
+            filled += 1
+    yield sums[:filled]
 
 
 def _four_or_more(array: Array, *, axis: int) -> Single:
