@@ -19,7 +19,7 @@ import pandas as pd
 from localizer import batches, checks, metrics, scaling
 from localizer.batches import BatchSums
 from localizer.checks import Array, BoolArray
-from localizer.experiment3 import Point, performance
+from localizer.experiment3 import Point, performance, quick_performance
 from localizer.scaling import PairMoments, PowerLaw
 
 ESTIMATORS = ("raw", "marginal", "pair")
@@ -151,14 +151,14 @@ class Expectation:
         shared = 0.0 if point.estimator == "raw" else 1 / (point.R * (point.m - 1))
         alone = np.sqrt(np.maximum(variance - shared * self.v, 0))
         found = [
-            performance(
+            quick_performance(
                 self.target + math.sqrt(shared) * field + alone * noise,
                 self.labels,
                 sic_floor=sic_floor,
             )
             for field, noise in zip(self.fields, self.own, strict=True)
         ]
-        values = {name: [one[name] for one in found] for name in ("auc", "sic")}
+        values = dict(zip(("auc", "sic"), zip(*found, strict=True), strict=True))
         return {
             **{f"{name}_predicted": float(np.mean(some)) for name, some in values.items()},
             **{

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ import pandas as pd
 from localizer import checks
 from localizer.checks import Array, BoolArray
 from localizer.copula import BackgroundCDF, Scores, median_distance
-from localizer.experiment3 import Coordinates, Point
+from localizer.experiment3 import Coordinates, Point, quick_performance
 from localizer.features import FourierFeatures
 from localizer.linear import (
     Single,
@@ -50,27 +50,6 @@ _COMPANIONS = 64
 
 
 # --- one draw ----------------------------------------------------------------------------
-
-
-def quick_performance(
-    signal: npt.ArrayLike, background: npt.ArrayLike, *, sic_floor: int
-) -> tuple[float, float]:
-    """Return AUC and maximum SIC from the scores of the two classes, for few signal events.
-
-    The background is sorted and every signal event finds its place in it: fewer steps than
-    :func:`localizer.experiment3.performance`, and the same numbers. SIC rises only where a
-    signal event enters, so its maximum is at a signal's score or at the floor itself.
-    """
-    s = np.sort(checks.vector(signal, "signal"))
-    b = np.sort(checks.vector(background, "background"))
-    below, upto = np.searchsorted(b, s, side="left"), np.searchsorted(b, s, side="right")
-    floor = min(checks.integer(sic_floor, "sic_floor"), b.size)
-    # events at or above each signal's score, and at or above the floor-th background score
-    kept = np.append(b.size - below, b.size - np.searchsorted(b, b[-floor], side="left"))
-    found = s.size - np.searchsorted(s, np.append(s, b[-floor]), side="left")
-    allowed = kept >= floor
-    sic = found[allowed] / s.size / np.sqrt(kept[allowed] / b.size)
-    return float(np.mean(below + upto)) / (2 * b.size), float(sic.max())
 
 
 def pair_variance(
@@ -145,9 +124,7 @@ def rows_of_draws(
         len(few_x), bandwidths, draws
     )
 
-    def judged(score: npt.NDArray[Any], y: BoolArray) -> tuple[float, float]:
-        return quick_performance(score[y], score[~y], sic_floor=sic_floor)
-
+    judged = partial(quick_performance, sic_floor=sic_floor)
     rows = []
     for k in range(draws):
         w = scores[:, k].astype(np.float64)
@@ -353,9 +330,7 @@ def disjoint_references(
     for name, some in (("part", means), ("gaussian", gaussian)):
         scores = projections(features, sample.mixed, mean - some)
         for number, score in enumerate(scores.T.astype(np.float64)):
-            auc, sic = quick_performance(
-                score[sample.labels], score[~sample.labels], sic_floor=sic_floor
-            )
+            auc, sic = quick_performance(score, sample.labels, sic_floor=sic_floor)
             variance = float(score.var())
             rows.append(
                 {
