@@ -63,6 +63,7 @@ rule exp3_features:
     input:
         **LHCO,
         code=code("exp3_features.py"),
+        compiled=compiled("exp3_features.py"),
     output:
         features=result("experiment3/features.npz"),
         compressed=result("experiment3/compressed.npz"),
