@@ -133,5 +133,6 @@ def _products(z: npt.ArrayLike, direction: Array, *, own: float) -> Array:
     parts = []
     for start in range(0, max(1, len(matrix)), _ROWS):
         rows = checks.points(matrix[start : start + _ROWS], "z", d=direction.size)
-        parts.append(rows @ direction - own * np.einsum("ij,ij->i", rows, rows))
+        products = rows @ direction
+        parts.append(products - own * np.einsum("ij,ij->i", rows, rows) if own else products)
     return np.concatenate(parts)
