@@ -99,8 +99,8 @@ def definitions(files: Iterable[str | Path]) -> dict[str, Definition]:
     for file in files:
         text = Path(file).read_text(encoding="utf-8")
         starts = list(_DEFINITION.finditer(text))
-        ends = [start.start() for start in starts[1:]] + [len(text)]
-        for start, end in zip(starts, ends, strict=True):
+        places = [*(start.start() for start in starts), len(text)]
+        for start, end in zip(starts, places[1:], strict=True):
             lines = text[start.start() : end].splitlines()
             # a rule ends where the next thing that is not indented begins
             length = next(
