@@ -22,28 +22,28 @@ THRESHOLD_DISK = 100.0
 
 _GIB = 2.0**30
 
-# Seconds of one core, from the processor time that Snakemake's benchmarks recorded.
-_START = 1.3  # a job before it begins: Python and the imports
+# Seconds of one core, from the processor time that the jobs of a full run put on record.
+_START = 1.5  # a job before it begins: Python and the imports
 _SMALL_JOBS = 75  # joining tables, figures, findings
-_COMPANION = 1.2e-7  # a companion of a forced event
+_COMPANION = 1.7e-7  # a companion of a forced event
 _TOY_EVENT = {  # an event of a toy
-    "exp1_toys_part": 2.4e-6,
-    "exp1_self_influence_part": 6.8e-6,
-    "exp2_toys_part": 4.6e-6,
-    "exp2_context_part": 3.0e-5,
-    "exp2_recovery_targets_part": 2.0e-5,
+    "exp1_toys_part": 3.6e-6,
+    "exp1_self_influence_part": 9.8e-6,
+    "exp2_toys_part": 6.0e-6,
+    "exp2_context_part": 4.3e-5,
+    "exp2_recovery_targets_part": 4.1e-5,
 }
-_OCCURRENCE_EXACT = 1.0e-7  # an occurrence in a batch of Experiment II, both constructions
-_DRAWN = 2.0e-8  # an occurrence in a batch of Experiment III: drawn and sorted by event
-_OCCURRENCE = 1.5e-10  # one feature of it
+_OCCURRENCE_EXACT = 2.6e-7  # an occurrence in a batch of Experiment II, both constructions
+_DRAWN = 2.5e-8  # an occurrence in a batch of Experiment III: drawn and sorted by event
+_OCCURRENCE = 1.9e-10  # one feature of it
 _VISIT = 6.5e-10  # one feature of an event that a group of batches reads
-_FEATURE = 2.4e-9  # one random feature of an event
+_FEATURE = 2.7e-9  # one random feature of an event
 _MOMENT = 1.3e-11  # one product in the second moments of the features
 _EIGEN = 5.0e-10  # the eigenvectors of these, for D^3
-_PAIR = 9.0e-10  # a pair of the exact witness
-_SCORE = 3.7e-5  # an event at the checkpoints of one batch size
-_JOINED = 7.0e-7  # an event that joins a context of the study of other statistics, times m
-_SMALL_STUDIES = 20  # passes over all features: bandwidth choices, references, portrait
+_PAIR = 1.3e-9  # a pair of the exact witness
+_SCORE = 1.0e-5  # an event at the checkpoints of one batch size
+_JOINED = 1.4e-6  # an event that joins a context of the study of other statistics, times m
+_SMALL_STUDIES = 30  # passes over all features: bandwidth choices, references, portrait
 
 _RANK = 128  # what the features of the shipped bank are compressed to
 
