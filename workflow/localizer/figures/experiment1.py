@@ -305,5 +305,5 @@ def self_influence(
         axes.set_xlabel("distance from the origin $|x|$")
         axes.set_ylabel("mean witness at the null $[10^{-4}]$")
         axes.set_title(f"{len(probe)} background-only toys; open: $x^\\star$")
-        axes.legend(loc="upper left")
+        axes.legend(loc="upper right")
         yield figure
