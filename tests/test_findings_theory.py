@@ -226,16 +226,15 @@ def test_another_separation_is_noticed():
 
 
 def test_scores_off_the_line_are_seen():
-    """Half a standard error at every probe of one size is a chi-square a quarter too large."""
+    """A standard error at every probe of one size doubles its chi-square, the other has its own."""
     n = 1000
     noise = stream(SEED, "line").normal(size=(2, n)) * 0.1
     table = pd.DataFrame({"m": np.repeat([5, 80], n), "contexts": 100, "G": 0.0})
     table = table.assign(raw=noise.ravel(), raw_variance=1.0)
     assert max(map(abs, findings1._on_the_line(table).values())) < 5
-    moved = table.assign(raw=table["raw"] + 0.05 * (table["m"] == 80))
+    moved = table.assign(raw=table["raw"] + 0.1 * (table["m"] == 80))
     found = findings1._on_the_line(moved)
-    assert abs(found[5]) < 5 < found[80] + 3
-    assert findings1._on_the_line(table.assign(raw=table["raw"] + 0.1))[5] > 5
+    assert abs(found[5]) < 5 < found[80]
 
 
 def test_the_ratio_of_variances_is_that_of_the_population():
