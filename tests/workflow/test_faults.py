@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SMOKE
+from conftest import SMOKE, SOON
 from stage import compare, kills
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ SWEEP = ("exp1_m_scan", *SMOKE, "config/tiny.yaml")
 def started(project, *words, cores=2):
     """Yield a running Snakemake; whatever is left of it is ended afterwards."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "snakemake", "--cores", str(cores), *words],
+        [sys.executable, "-m", "snakemake", "--cores", str(cores), *SOON, *words],
         cwd=project.root,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
