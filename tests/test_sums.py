@@ -1,8 +1,5 @@
 """The fast kernel sums against the plain matrix of the bank."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -199,20 +196,10 @@ for method in ("pairwise", "pairwise32"):
 
 
 @pytest.mark.slow
-def test_compiled_and_cached_code_give_the_same_bytes(tmp_path, pytestconfig, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", RUN],
-            cwd=pytestconfig.rootpath,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for _ in range(2)
-    ]
-    assert list(tmp_path.rglob("*.nbi"))
-    assert runs[0] == runs[1]
+def test_compiled_and_cached_code_give_the_same_bytes(fresh_and_cached):
+    fresh, cached = fresh_and_cached(RUN)
+    assert fresh
+    assert fresh == cached
 
 
 MEMORY = """

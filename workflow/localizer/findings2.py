@@ -281,7 +281,7 @@ def of_model(seed: int, *, model: experiment2.LatentModel, draws: int = 20000) -
     return [
         statement(
             "e2.auc_single",
-            p > 1e-6,
+            p > 0.001,
             value=p,
             note=f"p of Kolmogorov-Smirnov tests in {len(tests)} projections, {draws} independent "
             f"events of each class; the largest distance is {distance:.4f}",
