@@ -6,7 +6,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-all test-slurm bench compare docs-dag lint format lock clean help
+.PHONY: paper smoke setup test test-quick test-all test-slurm bench compare docs-dag lint format lock clean help
 .PHONY: .unlock .bench-setup .environment .build
 
 paper: setup .unlock  ## the whole paper, at full statistics
@@ -15,11 +15,16 @@ paper: setup .unlock  ## the whole paper, at full statistics
 smoke: setup .unlock  ## the whole workflow, small
 	$(SNAKEMAKE) $(SMOKE)
 
-test: setup lint  ## the quality tools and the quick tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests workflow/localizer workflow/stage
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+UNITS := tests workflow/localizer workflow/stage
+test-quick: setup  ## the unit tests alone: no run of the workflow
+	$(PYTEST) -m "not slow" $(UNITS) --ignore=tests/workflow
+
+test: setup lint  ## the quality tools, the unit tests and the quick tests of the workflow
+	$(PYTEST) -m "not slow" $(UNITS)
 
 test-all: setup  ## the slow tests: kills, cluster, LaTeX, browser
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow tests
+	$(PYTEST) -m slow tests
 
 test-slurm: setup  ## the workflow through a real SLURM on this machine (as root, on Debian)
 	$(BIN)/python -m pytest -m slow tests/workflow/test_slurm.py

@@ -7,6 +7,7 @@ import ast
 import copy
 import io
 import math
+from functools import cache
 from pathlib import Path
 
 import h5py
@@ -139,6 +140,13 @@ def mutation(number):
     return config, ".".join(path)
 
 
+@cache
+def judged(number):
+    """Return a mutation, where it was made and what is said against it; several tests ask."""
+    config, path = mutation(number)
+    return config, path, settings.problems(config)
+
+
 # What the rule files derive from a configuration before their first rule, as it stands there.
 COMMON = (ROOT / "workflow" / "rules" / "common.smk").read_text()
 
@@ -192,8 +200,7 @@ def names_the_place(sentence, path):
 @pytest.mark.parametrize("first", range(0, MUTATIONS, 50))
 def test_a_mutation_is_refused_in_words_or_builds(first):
     for number in range(first, first + 50):
-        config, path = mutation(number)
-        said = settings.problems(config)
+        config, path, said = judged(number)
         if said:
             assert any(names_the_place(sentence, path) for sentence in said), (number, path, said)
             for sentence in said:
@@ -229,7 +236,7 @@ def assert_whole_and_finite(value, shipped, number):
 
 def test_the_mutations_are_of_both_kinds():
     """Neither half of the test above is empty."""
-    refused = sum(bool(settings.problems(mutation(number)[0])) for number in range(MUTATIONS))
+    refused = sum(bool(judged(number)[2]) for number in range(MUTATIONS))
     assert MUTATIONS // 10 < refused < MUTATIONS - MUTATIONS // 10
 
 
@@ -237,7 +244,7 @@ def chosen_for_a_real_run():
     """Return ten mutations that are refused and ten that are sound, by number."""
     refused, sound = [], []
     for number in range(MUTATIONS):
-        kind = refused if settings.problems(mutation(number)[0]) else sound
+        kind = refused if judged(number)[2] else sound
         kind.append(number)
     step = {"refused": len(refused) // 10, "sound": len(sound) // 10}
     return [*refused[:: step["refused"]][:10], *sound[:: step["sound"]][:10]]
@@ -250,7 +257,7 @@ def test_twenty_mutations_through_the_real_workflow(tmp_path):
     numbers = chosen_for_a_real_run()
     assert len(numbers) == 20
     for number in numbers:
-        config, path = mutation(number)
+        config, path, _ = judged(number)
         text = yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
         (project.root / "config" / "config.yaml").write_text(text, encoding="utf-8")
         # what YAML makes of it is what counts

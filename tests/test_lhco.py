@@ -368,10 +368,9 @@ def published(tmp_path) -> Iterator[tuple[Path, str]]:
     server.server_close()
 
 
-def unreachable() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
+@pytest.fixture
+def unreachable(closed_port) -> str:
+    return f"http://127.0.0.1:{closed_port}"
 
 
 def content_of(path: str) -> bytes:
@@ -403,8 +402,8 @@ def put(folder: Path, files: tuple[DataFile, ...], edition: str, *, but: str = "
             (folder / file.path).write_bytes(content_of(file.path))
 
 
-def test_full_when_everything_is_here(tmp_path):
-    files = listed(unreachable())
+def test_full_when_everything_is_here(tmp_path, unreachable):
+    files = listed(unreachable)
     put(tmp_path, files, "full")
     for source in ("auto", "full"):
         edition = resolve(source, files, tmp_path)
@@ -413,8 +412,8 @@ def test_full_when_everything_is_here(tmp_path):
         assert len(edition.files) == 6
 
 
-def test_full_from_a_mirror_directory(tmp_path):
-    files = listed(unreachable())
+def test_full_from_a_mirror_directory(tmp_path, unreachable):
+    files = listed(unreachable)
     put(tmp_path / "mirror", files, "full")
     edition = resolve("auto", files, tmp_path / "here", mirror=str(tmp_path / "mirror"))
     assert edition.name == "full"
@@ -440,17 +439,17 @@ def test_what_the_mirror_lacks_may_come_from_the_network(tmp_path, published):
     assert sorted(found.where for found in edition.files) == ["mirror"] * 3 + ["network"] * 3
 
 
-def test_full_from_a_mirror_address(tmp_path, published):
+def test_full_from_a_mirror_address(tmp_path, published, unreachable):
     folder, base = published
-    files = listed(unreachable())
+    files = listed(unreachable)
     put(folder / "copy", files, "full")
     edition = resolve("full", files, tmp_path / "here", mirror=f"{base}/copy")
     assert {found.where for found in edition.files} == {"mirror"}
 
 
-def test_subset_when_only_that_can_be_had(tmp_path, published):
+def test_subset_when_only_that_can_be_had(tmp_path, published, unreachable):
     folder, base = published
-    for files, mirror in ((listed(base), None), (listed(unreachable()), str(folder))):
+    for files, mirror in ((listed(base), None), (listed(unreachable), str(folder))):
         put(folder, files, "full", but="separated_data/innerdata_extrabkg_val.npy")
         edition = resolve("auto", files, tmp_path / "here", mirror=mirror)
         assert edition.name == "subset"
@@ -459,8 +458,8 @@ def test_subset_when_only_that_can_be_had(tmp_path, published):
         assert "30000 reference" in edition.why
 
 
-def test_surrogate_when_nothing_can_be_had(tmp_path):
-    edition = resolve("auto", listed(unreachable()), tmp_path)
+def test_surrogate_when_nothing_can_be_had(tmp_path, unreachable):
+    edition = resolve("auto", listed(unreachable), tmp_path)
     assert edition.name == "surrogate"
     assert edition.files == ()
     assert "full cannot be had" in edition.why
@@ -468,8 +467,8 @@ def test_surrogate_when_nothing_can_be_had(tmp_path):
     assert "no connection" in edition.why
 
 
-def test_a_damaged_file_does_not_count(tmp_path):
-    files = listed(unreachable())
+def test_a_damaged_file_does_not_count(tmp_path, unreachable):
+    files = listed(unreachable)
     put(tmp_path, files, "full")
     (tmp_path / "innerdata_train.npy").write_bytes(content_of("innerdata_trait.npy"))
     edition = resolve("auto", files, tmp_path)
@@ -478,8 +477,8 @@ def test_a_damaged_file_does_not_count(tmp_path):
 
 
 @pytest.mark.parametrize("source", ["full", "subset", "zenodo"])
-def test_a_named_edition_never_falls_back(tmp_path, source):
-    files = listed(unreachable())
+def test_a_named_edition_never_falls_back(tmp_path, source, unreachable):
+    files = listed(unreachable)
     if source == "full":
         put(tmp_path, files, "subset")
     with pytest.raises(EditionError) as caught:
@@ -490,8 +489,8 @@ def test_a_named_edition_never_falls_back(tmp_path, source):
         assert way in message
 
 
-def test_named_editions_are_had(tmp_path):
-    files = listed(unreachable())
+def test_named_editions_are_had(tmp_path, unreachable):
+    files = listed(unreachable)
     put(tmp_path, files, "full")
     put(tmp_path, files, "zenodo")
     assert resolve("zenodo", files, tmp_path).name == "zenodo"
@@ -515,8 +514,14 @@ def asked(monkeypatch) -> list[str]:
     return listing
 
 
-def test_a_host_that_cannot_be_reached_is_asked_once(tmp_path, asked):
-    assert resolve("auto", listed(unreachable()), tmp_path).name == "surrogate"
+def test_a_host_that_cannot_be_reached_is_asked_once(tmp_path, asked, unreachable):
+    assert resolve("auto", listed(unreachable), tmp_path).name == "surrogate"
+    assert len(asked) == 1
+
+
+def test_a_host_is_asked_once_for_a_named_edition(tmp_path, asked, unreachable):
+    with pytest.raises(EditionError, match=r"and \d more files"):
+        resolve("full", listed(unreachable), tmp_path)
     assert len(asked) == 1
 
 
@@ -548,8 +553,8 @@ def test_no_more_time_than_allowed_is_spent_connecting(tmp_path, monkeypatch):
     assert "no time left" in edition.why
 
 
-def test_the_record_survives_json(tmp_path):
-    files = listed(unreachable())
+def test_the_record_survives_json(tmp_path, unreachable):
+    files = listed(unreachable)
     put(tmp_path, files, "subset")
     edition = resolve("auto", files, tmp_path)
     text = json.dumps(edition.as_dict())
@@ -571,13 +576,13 @@ def test_bad_records(record):
         Edition.from_dict(record)
 
 
-def test_bad_sources(tmp_path):
+def test_bad_sources(tmp_path, unreachable):
     with pytest.raises(ValueError, match="source must be one of auto, full"):
-        resolve("best", listed(unreachable()), tmp_path)
+        resolve("best", listed(unreachable), tmp_path)
     with pytest.raises(ValueError, match="seconds must be positive"):
-        resolve("auto", listed(unreachable()), tmp_path, seconds=0)
+        resolve("auto", listed(unreachable), tmp_path, seconds=0)
     with pytest.raises(ValueError, match="not a directory"):
-        resolve("auto", listed(unreachable()), tmp_path, mirror="/no/such/place")
+        resolve("auto", listed(unreachable), tmp_path, mirror="/no/such/place")
 
 
 def test_loading_from_files(tmp_path, tables):

@@ -86,9 +86,10 @@ def cluster() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     folder.chmod(0o755)
     running: list[subprocess.Popen[bytes]] = []
-    made = []
+    made: list[Path] = []
+    held = [_held_port() for _ in range(2)]
     try:
-        made = _write_configuration(folder)
+        made = _write_configuration(folder, *(one.getsockname()[1] for one in held))
         (folder / "munge.key").write_bytes(secrets.token_bytes(128))
         (folder / "munge.key").chmod(0o600)
         running.append(_start(folder, "munged", "--foreground", *_munge_files(folder)))
@@ -107,6 +108,8 @@ def cluster() -> Iterator[Path]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        for one in held:
+            one.close()
         for path in made:
             path.unlink() if path.is_file() else path.rmdir()
         shutil.rmtree(folder)
@@ -130,7 +133,7 @@ def _is_anothers(configuration: Path) -> bool:
     return Path(f"/proc/{first[0].removeprefix(MARK).strip()}").exists()
 
 
-def _write_configuration(folder: Path) -> list[Path]:
+def _write_configuration(folder: Path, controller_port: int, node_port: int) -> list[Path]:
     """Write the configuration and return what has been made, the innermost first."""
     made = [CONFIGURATION]
     if not CONFIGURATION.parent.exists():
@@ -146,17 +149,22 @@ def _write_configuration(folder: Path) -> list[Path]:
                 pid=os.getpid(),
                 host=_host(),
                 folder=folder,
-                controller_port=_free_port(),
-                node_port=_free_port(),
+                controller_port=controller_port,
+                node_port=node_port,
             )
         )
     return made
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+def _held_port() -> socket.socket:
+    """Return a socket that keeps a port from others.
+
+    It never listens, so that a daemon, which like it allows reuse, can take the same port.
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held
 
 
 def _munge_files(folder: Path) -> list[str]:
