@@ -413,10 +413,17 @@ def test_a_silent_server_times_out(server, tmp_path):
     assert len(server.asked) == 2
 
 
+# A port that is bound and does not listen: it refuses, and nobody else can take it.
+HELD = socket.socket()
+HELD.bind(("127.0.0.1", 0))
+
+
+def teardown_module() -> None:
+    HELD.close()
+
+
 def closed_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    return int(HELD.getsockname()[1])
 
 
 def test_no_server_at_all(server, tmp_path):
