@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
 import logging
 import os
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -19,6 +21,8 @@ from localizer.lhco.download import FetchError, Retry, fetch
 from localizer.lhco.registry import DataFile
 from localizer.randomness import stream
 
+# The key and the self-signed certificate of 127.0.0.1 and data.example.
+CERTIFICATE = Path(__file__).parent / "loopback.pem"
 CONTENT = b"\x93NUMPY" + stream(1, "download", "content").bytes(300_000)
 QUICK = Retry(tries=3, backoff=0.01, timeout=2.0)
 
@@ -28,6 +32,7 @@ class Server:
     """What the server will do, in the order of the requests, and what it has been asked."""
 
     port: int = 0
+    scheme: str = "http"
     content: bytes = CONTENT
     # Each request takes the next behaviour; the last one stays.
     plan: list[str] = field(default_factory=lambda: ["good"])
@@ -36,7 +41,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
 
 def handler_of(server: Server) -> type[http.server.BaseHTTPRequestHandler]:
@@ -105,20 +110,56 @@ def handler_of(server: Server) -> type[http.server.BaseHTTPRequestHandler]:
     return Handler
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    state = Server()
+@contextlib.contextmanager
+def running(scheme: str = "http") -> Iterator[Server]:
+    """Run a server on loopback; its port is held from the moment it is chosen."""
+    state = Server(scheme=scheme)
     real = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler_of(state))
     real.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client may hang up
+    if scheme == "https":
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATE)
+        # the handshake is for the thread of the connection: a client that leaves ends no other
+        real.socket = context.wrap_socket(
+            real.socket, server_side=True, do_handshake_on_connect=False
+        )
     state.port = real.server_address[1]
     thread = threading.Thread(target=real.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield state
-    state.released.set()
-    real.shutdown()
-    thread.join(10)
-    real.server_close()
+    try:
+        yield state
+    finally:
+        state.released.set()
+        real.shutdown()
+        thread.join(10)
+        real.server_close()
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with running() as state:
+        yield state
+
+
+@pytest.fixture
+def secure(monkeypatch) -> Iterator[Server]:
+    """Yield a server with the certificate that nobody trusts, found by any name."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    lookup = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda _host, *rest, **more: lookup("127.0.0.1", *rest, **more)
+    )
+    with running("https") as state:
+        yield state
+
+
+@pytest.fixture
+def trusted(monkeypatch) -> None:
+    """Trust the certificate of ``secure``, as the owner of a machine would."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
 
 
 def entry(server: Server, **changes: Any) -> DataFile:
@@ -416,9 +457,62 @@ def test_a_redirection_is_followed(server, tmp_path):
 @pytest.mark.parametrize("where", ["http://example.org/x", "ftp://example.org/x", "file:///x"])
 def test_a_redirection_away_from_https_is_not(server, tmp_path, where):
     server.plan = [f"redirect {where}"]
-    with pytest.raises(FetchError, match=r"not an https address|answers 302"):
+    # urllib itself refuses to follow to other kinds of addresses
+    why = "the server answers 302" if where.startswith("file") else "which is not an https address"
+    with pytest.raises(FetchError, match=why):
         fetch(entry(server), tmp_path, retry=QUICK)
     assert len(server.asked) == 1
+
+
+# https: who answers is known, or nothing is read
+
+
+@pytest.mark.usefixtures("trusted")
+def test_a_trusted_certificate_is_accepted(secure, tmp_path):
+    """Without this, the refusals below would prove nothing."""
+    assert_arrived(fetch(entry(secure), tmp_path, retry=QUICK), tmp_path)
+
+
+def test_a_self_signed_certificate_is_refused(secure, tmp_path):
+    with pytest.raises(FetchError, match=r"its certificate is not valid: self.signed certificate"):
+        fetch(entry(secure), tmp_path, retry=QUICK)
+    assert secure.asked == []
+    assert_nothing(tmp_path)
+    why = download.obstacle(entry(secure).address, entry(secure), seconds=5)
+    assert str(why).startswith("its certificate is not valid: self")
+
+
+@pytest.mark.usefixtures("trusted")
+def test_a_certificate_of_another_host_is_refused(secure, tmp_path):
+    file = entry(secure, address=f"https://other.example:{secure.port}/events.npy")
+    with pytest.raises(
+        FetchError, match=r"its certificate is not valid: Hostname mismatch.*other\.example"
+    ):
+        fetch(file, tmp_path, retry=QUICK)
+    assert secure.asked == []
+
+
+def test_a_certificate_that_is_not_valid_is_not_retried(secure, tmp_path, monkeypatch):
+    monkeypatch.setattr(download.time, "sleep", lambda _: pytest.fail("it was asked again"))
+    with pytest.raises(FetchError, match=r"its certificate is not valid: [^;]*\)\. Three ways on"):
+        fetch(entry(secure), tmp_path, retry=QUICK)
+
+
+@pytest.mark.usefixtures("trusted")
+def test_a_redirection_from_https_is_followed_to_https_only(secure, server, tmp_path):
+    base = f"https://data.example:{secure.port}"
+    file = entry(secure, address=f"{base}/events.npy")
+    secure.plan = [f"redirect {base}/moved.npy", "good"]
+    assert_arrived(fetch(file, tmp_path, retry=QUICK), tmp_path)
+    assert [asked["path"] for asked in secure.asked] == ["/events.npy", "/moved.npy"]
+    # what a host elsewhere sends on to may not even be this machine, where http is used
+    for where in (f"{server.address}/x.npy", f"http://data.example:{server.port}/x.npy"):
+        secure.plan = [f"redirect {where}"]
+        with pytest.raises(
+            FetchError, match=f"it redirects to {where}, which is not an https address"
+        ):
+            fetch(file, tmp_path / "other", retry=QUICK)
+    assert server.asked == []
 
 
 def test_plain_http_is_for_this_machine_only(server, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
 import json
@@ -19,6 +20,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from localizer import checks, surrogate
 from localizer.lhco import download, editions, raw, registry, samples
 from localizer.lhco.editions import Edition, EditionError, resolve
 from localizer.lhco.registry import DataFile
@@ -495,9 +497,9 @@ def test_named_editions_are_had(tmp_path, unreachable):
     put(tmp_path, files, "zenodo")
     assert resolve("zenodo", files, tmp_path).name == "zenodo"
     assert resolve("subset", files, tmp_path).name == "subset"
-    surrogate = resolve("surrogate", files, tmp_path)
-    assert surrogate.name == "surrogate"
-    assert "as asked" in surrogate.why
+    drawn = resolve("surrogate", files, tmp_path)
+    assert drawn.name == "surrogate"
+    assert "as asked" in drawn.why
 
 
 @pytest.fixture
@@ -551,6 +553,56 @@ def test_no_more_time_than_allowed_is_spent_connecting(tmp_path, monkeypatch):
     assert clock[0] <= 10
     assert edition.name == "subset"
     assert "no time left" in edition.why
+
+
+@pytest.mark.parametrize(
+    ("source", "given", "seconds"),
+    [("auto", None, 10), ("full", None, 25), ("zenodo", None, 25), ("full", 3.0, 3)],
+)
+def test_how_long_an_edition_is_tried(tmp_path, monkeypatch, source, given, seconds):
+    allowed: list[float] = []
+
+    def silent(_address: str, _file: DataFile, *, seconds: float) -> str:
+        allowed.append(seconds)
+        return download.SILENCE
+
+    monkeypatch.setattr(download, "obstacle", silent)
+    with contextlib.suppress(EditionError):
+        resolve(source, listed("https://example.org"), tmp_path, seconds=given)
+    assert allowed == [seconds]
+
+
+def test_a_file_is_looked_for_here_then_in_the_mirror_then_at_its_address(
+    tmp_path, asked, unreachable
+):
+    files = listed(unreachable)
+    here, mirror = tmp_path / "here", tmp_path / "mirror"
+    put(here, files, "full", but="innerdata_train.npy")
+    put(mirror, files, "full", but="innerdata_test.npy")
+    edition = resolve("full", files, here, mirror=str(mirror))
+    where = {found.path: found.where for found in edition.files}
+    assert where.pop("innerdata_train.npy") == "mirror"
+    assert set(where.values()) == {"here"}
+    # no other file was asked for, and the one not at its address
+    assert asked == [(mirror / "innerdata_train.npy").as_uri()]
+    (mirror / "innerdata_train.npy").unlink()
+    asked.clear()
+    with pytest.raises(EditionError, match=r"it is not there, http://127\.0\.0\.1.*no connection"):
+        resolve("full", files, here, mirror=str(mirror))
+    assert asked == [(mirror / "innerdata_train.npy").as_uri(), files[0].address]
+
+
+def test_an_edition_is_made_of_its_own_files_only(tmp_path, unreachable):
+    files = listed(unreachable)
+    # the raw files alone are no reason to leave what auto chooses from
+    put(tmp_path, files, "zenodo")
+    assert resolve("auto", files, tmp_path).name == "surrogate"
+    put(tmp_path, files, "full")
+    for source, name in (("auto", "full"), ("subset", "subset"), ("zenodo", "zenodo")):
+        edition = resolve(source, files, tmp_path)
+        assert edition.name == name
+        own = [file.path for file in files if name in file.editions]
+        assert [found.path for found in edition.files] == own
 
 
 def test_the_record_survives_json(tmp_path, unreachable):
@@ -608,6 +660,18 @@ def test_loading_the_surrogate(monkeypatch):
     assert one.counts == Counts(90, 10, 50, 70, 20)
     np.testing.assert_array_equal(one.mixed.x, same.mixed.x)
     assert samples.overlap(one.mixed, other.mixed) == 0
+    # each sample has a stream of its own: kinds and names are not exchanged
+    generator = surrogate.parse((RESOURCES / "surrogate/parameters.json").read_text())
+    for events, name, kind in (
+        (one.reference, "reference", "qcd"),
+        (one.evaluation_background, "evaluation", "qcd"),
+        (one.evaluation_signal, "evaluation", "signal"),
+        (Events(one.mixed.mass[one.labels], one.mixed.x[one.labels]), "mixed", "signal"),
+    ):
+        rng = stream(1, "lhco", "surrogate", name, kind)
+        np.testing.assert_array_equal(
+            table_of(events, 0)[:, :5], generator.sample(rng, len(events), kind)
+        )
 
 
 @real_events
@@ -834,3 +898,93 @@ def test_from_features_to_samples(tmp_path, monkeypatch):
     tables[0]["label"] = np.zeros(137)
     with pytest.raises(ValueError, match="label must hold both classes"):
         raw.from_features(*tables, stream(4, "lhco", "split"))
+
+
+@pytest.mark.parametrize(
+    ("momentum", "inside"),
+    [(1650.0, False), (1650.001, True), (1849.999, True), (1850.0, False)],
+)
+def test_the_borders_of_the_region_do_not_belong_to_it(momentum, inside):
+    # back to back and massless: m_JJ is twice the momentum, to the last digit
+    one = {name: np.zeros(1) for name in raw.COLUMNS}
+    one |= {"pxj1": np.array([momentum]), "pxj2": np.array([-momentum])}
+    with contextlib.nullcontext() if inside else pytest.raises(ValueError, match="at least"):
+        checks.points(raw.signal_region(one)[0], "events")
+
+
+def test_a_jet_without_tau1_is_guarded_and_equal_jets_keep_their_order():
+    one = {name: np.zeros(1) for name in raw.COLUMNS}
+    one |= {"pxj1": np.array([1700.0]), "pxj2": np.array([-1700.0])}
+    one |= {"mj1": np.array([100.0]), "mj2": np.array([100.0])}
+    one |= {"tau2j1": np.array([3e-5]), "tau2j2": np.array([0.5]), "tau1j2": np.array([1.0])}
+    events, _ = raw.signal_region(one)
+    np.testing.assert_allclose(events[0, 1:], [0.1, 0.0, 3.0, 0.5 / 1.00001], rtol=1e-12)
+
+
+def test_the_sizes_of_the_raw_split():
+    assert raw.INJECTED == 1000
+    # of these rows 40000 go to the evaluation and the rest is the reference
+    assert raw.FIRST_PART == samples.PAPER.reference + 40_000 == 312_858
+
+
+@pytest.fixture
+def features(monkeypatch) -> list[dict[str, np.ndarray]]:
+    """Return small raw features, background and signal in turn, some outside the region."""
+    monkeypatch.setattr(samples, "COUNTS", SMALL)
+    monkeypatch.setattr(raw, "INJECTED", 12)
+    monkeypatch.setattr(raw, "FIRST_PART", 96)
+    rng = stream(5, "lhco", "raw")
+    # of the first 12 signal events 10 are inside; the background is mixed in between
+    signal = np.insert(rng.uniform(3310, 3690, 35), [3, 7], [3000.0, 3900.0])
+    labels = np.zeros(137)
+    labels[np.sort(rng.permutation(137)[:37])] = 1
+    masses = np.empty(137)
+    masses[labels == 1] = signal
+    masses[labels == 0] = np.concatenate([rng.uniform(3310, 3690, 90), np.full(10, 4500.0)])
+    # of the first 96 extra events 90 are inside, of the others 30
+    extra = np.insert(rng.uniform(3310, 3690, 120), np.arange(5, 90, 15), 3000.0)
+    return [
+        {name: frame[name].to_numpy() for name in frame}
+        for frame in (
+            raw_frame(masses, labels=labels, key="first"),
+            raw_frame(extra, labels=np.zeros(126), key="second"),
+        )
+    ]
+
+
+def test_the_seed_deals_the_first_extra_events_and_nothing_else(features):
+    one, other = (raw.from_features(*features, stream(s, "lhco", "split")) for s in (1, 2))
+    qcd = raw.signal_region(features[1])[0]
+    assert len(qcd) == 120
+    for found, seed in ((one, 1), (other, 2)):
+        dealt = stream(seed, "lhco", "split").permutation(qcd[:90])
+        np.testing.assert_array_equal(table_of(found.reference, 0)[:, :5], dealt[:50])
+        np.testing.assert_array_equal(
+            table_of(found.evaluation_background, 0)[:, :5], np.concatenate([qcd[90:], dealt[50:]])
+        )
+    assert set(one.reference.mass) != set(other.reference.mass)
+    for name in ("mixed", "evaluation_signal"):
+        np.testing.assert_array_equal(getattr(one, name).x, getattr(other, name).x)
+    np.testing.assert_array_equal(one.labels, other.labels)
+
+
+def test_the_first_signal_events_of_the_file_are_injected(features):
+    found = raw.from_features(*features, stream(1, "lhco", "split"))
+    events, inside = raw.signal_region(features[0])
+    signal = events[features[0]["label"][inside] == 1, 0]
+    np.testing.assert_array_equal(found.mixed.mass[found.labels], signal[:10])
+    np.testing.assert_array_equal(found.evaluation_signal.mass, signal[10:30])
+    # the mixed sample keeps the order of the file
+    order = np.searchsorted(np.sort(events[:, 0]), found.mixed.mass)
+    places = np.argsort(np.argsort(events[:, 0]))
+    np.testing.assert_array_equal(order, places[np.isin(events[:, 0], found.mixed.mass)])
+
+
+def test_the_zenodo_edition_is_split_by_its_own_stream(features, monkeypatch):
+    monkeypatch.setattr(
+        raw, "read_features", lambda _path, labelled: features[0] if labelled else features[1]
+    )
+    for seed in (5, 6):
+        loaded = editions.load("zenodo", Path("/nowhere"), registry.parse(SHIPPED), seed=seed)
+        direct = raw.from_features(*features, stream(seed, "lhco", "zenodo"))
+        np.testing.assert_array_equal(loaded.reference.x, direct.reference.x)

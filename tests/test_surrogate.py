@@ -139,6 +139,51 @@ def test_the_shipped_file_is_small_and_says_where_it_comes_from(shipped):
     assert shipped.fitted["events"] == {"qcd": 161_352, "signal": 75_299}
 
 
+def test_the_shipped_parameters_are_what_the_fit_would_write(shipped):
+    from scripts import fit_surrogate
+
+    assert shipped.fitted["seed"] == fit_surrogate.SEED
+    assert shipped.fitted["tolerance"] == fit_surrogate.TOLERANCE
+    for kind, generator in shipped.generators.items():
+        events = shipped.fitted["events"][kind]
+        assert len(generator.weights) == fit_surrogate.COMPONENTS[kind]
+        assert (np.diff(generator.weights) <= 0).all()
+        np.testing.assert_allclose(
+            generator.levels, fit_surrogate.normal_levels(events, fit_surrogate.NODES), rtol=1e-7
+        )
+        # normal scores have mean 0 and variance 1 in each feature; EM keeps the first two
+        # moments of what it is fitted to, up to its tolerance and the ridge of 1e-5
+        w, mu, factors = generator.weights, generator.means, generator.factors
+        second = np.einsum("k,kij,kij->i", w, factors, factors) + w @ mu**2
+        np.testing.assert_allclose(w @ mu, 0, atol=2e-3)
+        np.testing.assert_allclose(second, 1, atol=2e-3)
+
+
+def test_the_events_of_the_fit(tmp_path):
+    from scripts import fit_surrogate
+
+    (tmp_path / "separated_data").mkdir()
+    rng = stream(20, "surrogate")
+    labels = {
+        "innerdata_train.npy": [0, 1, 0],
+        "innerdata_test.npy": [1, 0],
+        "separated_data/innerdata_test.npy": [0, 0, 1],
+        "innerdata_extrasig.npy": [1, 1, 1, 1],
+    }
+    tables = {name: np.column_stack([rng.random((len(y), 5)), y]) for name, y in labels.items()}
+    for name, table in tables.items():
+        np.save(tmp_path / name, table)
+    found = fit_surrogate.events_of(tmp_path)
+    train, test, extra, signal = tables.values()
+    np.testing.assert_array_equal(
+        found["qcd"], np.concatenate([train[[0, 2]], test[[1]], extra[:2]])[:, :5]
+    )
+    # the signal of the evaluation file is part of the extra signal, and not taken twice
+    np.testing.assert_array_equal(
+        found["signal"], np.concatenate([train[[1]], test[[0]], signal])[:, :5]
+    )
+
+
 def test_parameters_survive_their_text(shipped):
     assert surrogate.dumps(shipped) == TEXT
 

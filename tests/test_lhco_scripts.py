@@ -1,0 +1,252 @@
+"""The scripts between the LHC Olympics files and Experiment III, each run with a made job."""
+
+import hashlib
+import json
+import runpy
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from localizer.copula import BackgroundCDF
+from localizer.lhco import editions, registry, samples
+from localizer.randomness import stream
+from scipy.spatial.distance import pdist
+
+ROOT = Path(__file__).resolve().parents[1]
+SHIPPED = ROOT / "resources/lhco/registry.csv"
+SMALL = samples.Counts(90, 10, 24, 16, 20)
+
+
+class Named(list):
+    """Files by number and by name, as a job has them."""
+
+    def __init__(self, **paths):
+        super().__init__(map(str, paths.values()))
+        self.__dict__.update({name: str(path) for name, path in paths.items()})
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return what runs a script with these inputs, outputs and parameters."""
+
+    def script(name, inputs, outputs, **params):
+        job = SimpleNamespace(
+            rule=name,
+            input=Named(**inputs),
+            output=Named(**outputs),
+            params=SimpleNamespace(**params),
+            wildcards={},
+            log=[str(tmp_path / "results/logs" / f"{name}.log")],
+            threads=1,
+        )
+        runpy.run_path(str(ROOT / f"workflow/scripts/{name}.py"), init_globals={"snakemake": job})
+
+    return script
+
+
+@pytest.fixture
+def arrays():
+    """Return samples whose mixed events lie above the reference."""
+    rng = stream(1, "lhco", "scripts")
+    sizes = {"mixed": 50, "reference": 200, "evaluation_background": 40, "evaluation_signal": 30}
+    made = {name: rng.standard_normal((n, 4)) + (name == "mixed") for name, n in sizes.items()}
+    return {**made, "labels": np.arange(50) >= 45}
+
+
+@pytest.mark.parametrize("copula", ["uniform", "normal"])
+def test_the_coordinates_are_those_of_the_reference(run, tmp_path, arrays, copula):
+    np.savez(tmp_path / "samples.npz", **arrays)
+    outputs = {"coordinates": tmp_path / "u.npz", "scale": tmp_path / "scale.json"}
+    run("lhco_coordinates", {"samples": tmp_path / "samples.npz"}, outputs, seed=3, copula=copula)
+    with np.load(tmp_path / "u.npz") as found:
+        assert set(found) == set(arrays)
+        np.testing.assert_array_equal(found["labels"], arrays["labels"])
+        cdf = BackgroundCDF.of(arrays["reference"])
+        for name in set(arrays) - {"labels"}:
+            np.testing.assert_array_equal(
+                found[name], cdf.transform(arrays[name], scores=copula), err_msg=name
+            )
+        # not every sample through its own CDF: the reference alone is centred
+        middle = 0.5 if copula == "uniform" else 0.0
+        np.testing.assert_allclose(found["reference"].mean(axis=0), middle, atol=1e-12)
+        assert (found["mixed"].mean(axis=0) > middle + 0.1).all()
+        exact = np.median(pdist(found["reference"]))
+    scale = json.loads((tmp_path / "scale.json").read_text())
+    assert set(scale) == {"value", "standard_error", "pairs"}
+    # 5 sigma: false alarm below 1e-6
+    assert abs(scale["value"] - exact) < 5 * scale["standard_error"]
+    assert scale["standard_error"] < 0.01 * exact
+
+
+def rows(name, n, label):
+    rng = stream(2, "lhco", "scripts", name)
+    return np.column_stack([rng.uniform(3.31, 3.69, n), rng.random((n, 4)), np.full(n, label)])
+
+
+@pytest.fixture
+def subset(tmp_path, monkeypatch):
+    """Return the inputs of the samples of a small edition ``subset``."""
+    monkeypatch.setattr(samples, "COUNTS", {"subset": SMALL, "surrogate": SMALL})
+    folder = tmp_path / "resources"
+    (folder / "separated_data").mkdir(parents=True)
+    mixed = np.concatenate([rows("background", 90, 0), rows("injected", 10, 1)])
+    tables = {
+        "innerdata_train.npy": mixed[:60],
+        "innerdata_test.npy": mixed[60:],
+        "separated_data/innerdata_test.npy": np.concatenate(
+            [rows("extra", 40, 0), rows("signal", 20, 1)]
+        ),
+    }
+    for path, table in tables.items():
+        np.save(folder / path, table)
+    inputs = {name: tmp_path / f"{name}.json" for name in ("edition", "files")}
+    inputs["registry"] = folder / "registry.csv"
+    inputs["registry"].write_text(SHIPPED.read_text())
+    digests = {
+        str(folder / path): hashlib.sha256((folder / path).read_bytes()).hexdigest()
+        for path in tables
+    }
+    inputs["files"].write_text(json.dumps(digests))
+    edition = editions.Edition("subset", "auto", "", ())
+    inputs["edition"].write_text(json.dumps(edition.as_dict()))
+    return inputs
+
+
+@pytest.fixture
+def outputs(tmp_path):
+    return {"samples": tmp_path / "samples.npz", "counts": tmp_path / "counts.csv"}
+
+
+def test_the_samples_and_their_table(run, subset, outputs):
+    run("lhco_samples", subset, outputs, seed=1)
+    both = np.load(subset["registry"].parent / "separated_data/innerdata_test.npy")
+    with np.load(outputs["samples"]) as found:
+        for name, rows_of in (
+            ("reference", both[:24]),
+            ("evaluation_background", both[24:40]),
+            ("evaluation_signal", both[40:]),
+        ):
+            np.testing.assert_array_equal(found[name], rows_of[:, 1:5])
+            np.testing.assert_array_equal(found[f"{name}_mass"], rows_of[:, 0])
+        np.testing.assert_array_equal(found["labels"], np.arange(100) >= 90)
+        assert found["mixed"].shape == (100, 4)
+    table = pd.read_csv(outputs["counts"]).set_index("sample")
+    assert table["events"].to_dict() == asdict(SMALL)
+    assert table["in_the_paper"].to_dict() == {
+        "mixed_background": 121_352,
+        "mixed_signal": 772,
+        "reference": 272_858,
+        "evaluation_background": 340_000,
+        "evaluation_signal": 20_000,
+    }
+    assert set(table["edition"]) == {"subset"}
+
+
+def test_the_last_file_altered_after_its_check_is_refused(run, subset, outputs, capsys):
+    changed = subset["registry"].parent / "separated_data/innerdata_test.npy"
+    changed.write_bytes(changed.read_bytes()[:-1] + b"\1")
+    with pytest.raises(SystemExit):
+        run("lhco_samples", subset, outputs, seed=1)
+    said = capsys.readouterr().err
+    assert f"{changed} ({changed.stat().st_size} bytes) was altered" in said
+    assert f"Delete {changed} and {subset['files']}" in said
+    assert not outputs["samples"].exists()
+
+
+def test_the_seed_reaches_the_surrogate(run, subset, outputs):
+    folder = subset["registry"].parent
+    (folder / "surrogate").symlink_to(SHIPPED.parent / "surrogate")
+    subset["files"].write_text("{}")
+    subset["edition"].write_text(
+        json.dumps(editions.Edition("surrogate", "auto", "", ()).as_dict())
+    )
+    run("lhco_samples", subset, outputs, seed=8)
+    made = editions.load("surrogate", folder, registry.read(SHIPPED), seed=8)
+    with np.load(outputs["samples"]) as found:
+        np.testing.assert_array_equal(found["reference"], made.reference.x)
+
+
+@pytest.fixture
+def mirror(tmp_path):
+    """Return a mirror of small files, and the registry that lists them."""
+    folder, place = tmp_path / "mirror", tmp_path / "resources"
+    place.mkdir()
+    lines = [",".join(registry.COLUMNS)]
+    for file in registry.read(SHIPPED):
+        content = (b"\x93NUMPY" if file.path.endswith("npy") else b"\x89HDF\r\n\x1a\n") + (
+            file.path.encode()
+        )
+        (folder / file.path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file.path).write_bytes(content)
+        listed = replace(file, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+        lines.append(
+            f"{listed.path},https://127.0.0.1:9/x,{listed.size},,{listed.sha256},,1,L,s,"
+            + " ".join(listed.editions)
+        )
+    (place / "registry.csv").write_text("\n".join(lines))
+    return folder, place / "registry.csv"
+
+
+def test_the_variable_names_the_mirror_before_the_configuration(run, mirror, tmp_path, capfd):
+    folder, listed = mirror
+    out = {"edition": tmp_path / "edition.json"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LHCO_MIRROR", str(folder))
+        run("lhco_edition", {"registry": listed}, out, source="auto", mirror="/no/such/place")
+    record = json.loads(out["edition"].read_text())
+    assert (record["name"], record["asked"], len(record["files"])) == ("full", "auto", 6)
+    assert {file["where"] for file in record["files"]} == {"mirror"}
+    assert "not the full one" not in capfd.readouterr().err
+
+
+def test_an_edition_that_is_not_the_full_one_is_told_aloud(run, mirror, tmp_path, capfd):
+    folder, listed = mirror
+    out = {"edition": tmp_path / "edition.json"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("LHCO_MIRROR", raising=False)
+        run("lhco_edition", {"registry": listed}, out, source="subset", mirror=str(folder))
+    assert json.loads(out["edition"].read_text())["name"] == "subset"
+    said = capfd.readouterr().err
+    assert "edition SUBSET, not the full one" in said
+    assert "--forcerun lhco_edition" in said
+
+
+def edition_of(name, listed, path):
+    found = [
+        editions.Found(file.path, "mirror", "")
+        for file in registry.of_edition(registry.read(listed), name)
+    ]
+    path.write_text(json.dumps(editions.Edition(name, name, "", tuple(found)).as_dict()))
+    return path
+
+
+def test_the_files_of_the_edition_and_no_others_are_fetched(run, mirror, tmp_path, monkeypatch):
+    monkeypatch.delenv("LHCO_MIRROR", raising=False)
+    folder, listed = mirror
+    inputs = {"registry": listed, "edition": edition_of("subset", listed, tmp_path / "e.json")}
+    run("lhco_files", inputs, {"files": tmp_path / "files.json"}, mirror=str(folder))
+    here = {path for path in listed.parent.rglob("*.*") if path != listed}
+    wanted = registry.of_edition(registry.read(SHIPPED), "subset")
+    assert here == {listed.parent / file.path for file in wanted}
+    assert json.loads((tmp_path / "files.json").read_text()) == {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in here
+    }
+
+
+def test_a_file_that_has_gone_since_tells_how_to_choose_again(
+    run, mirror, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.delenv("LHCO_MIRROR", raising=False)
+    monkeypatch.setattr("localizer.lhco.download.time.sleep", lambda _: None)
+    folder, listed = mirror
+    inputs = {"registry": listed, "edition": edition_of("subset", listed, tmp_path / "e.json")}
+    (folder / "innerdata_test.npy").unlink()
+    with pytest.raises(SystemExit):
+        run("lhco_files", inputs, {"files": tmp_path / "files.json"}, mirror=str(folder))
+    said = " ".join(capsys.readouterr().err.split())
+    assert "innerdata_test.npy could not be had" in said
+    assert "To choose again: snakemake --cores all --forcerun lhco_edition" in said
+    assert not (tmp_path / "files.json").exists()
