@@ -64,6 +64,7 @@ def test_representative_is_the_most_typical():
             "auc_loo": [0.7, 0.5, 0.71, 0.95],
         }
     )
+    # the medians are (0.905, 0.905, 0.705): as far from 4 as from 6; the first of the two
     assert experiment1.representative(made) in (4, 6)
     assert experiment1.worst(made) == 5
 
@@ -91,6 +92,32 @@ def test_residual_field_vanishes_for_a_huge_sample():
     )
     residual = (small["empirical"] - small["population"]).abs().max()
     assert residual < 5 * np.sqrt(0.3 / 50000)
+
+
+def test_residual_field_is_the_kernel_mean_over_the_plane():
+    """Of three events, at a place of the grid, by hand; x changes slowest."""
+    x = np.array([[0.0, 0.0], [1.0, 0.5], [-2.0, 1.0]])
+    sample = toys.Sample(x, np.array([False, True, False]))
+    field = experiment1.residual_field(sample, MODEL, half_width=2.0, cells=5)
+    assert field["x"].tolist() == np.repeat([-2.0, -1.0, 0.0, 1.0, 2.0], 5).tolist()
+    assert field["y"].tolist() == [-2.0, -1.0, 0.0, 1.0, 2.0] * 5
+    plane = field[["x", "y"]].to_numpy()
+    kernel = np.exp(-((plane[:, None] - x[None]) ** 2).sum(axis=2) / 2)
+    # h = 1: mu_B is the normal density smoothed, (1/2) exp(-r^2 / 4)
+    mu_B = np.exp(-(plane**2).sum(axis=1) / 4) / 2
+    assert field["empirical"].to_numpy() == pytest.approx(kernel.mean(axis=1) - mu_B, abs=1e-12)
+    # eps (mu_S - mu_B), the signal of variance 1/4 about (1.5, 0)
+    mu_S = np.exp(-((plane - [1.5, 0.0]) ** 2).sum(axis=1) / 2.5) / 1.25
+    assert field["population"].to_numpy() == pytest.approx(0.02 * (mu_S - mu_B), abs=1e-12)
+
+
+def test_field_contrast_is_over_two_standard_deviations():
+    """Beside the disc of radius 1 about (1.5, 0) the residual does not count, nor its sign."""
+    points = [(1.5, 0.9), (1.5, 1.1), (-1.5, 0.9), (-1.5, -1.1), (0.4, 0.0)]
+    field = pd.DataFrame(points, columns=["x", "y"])
+    field["empirical"] = [5.0, 100.0, 7.0, 100.0, 100.0]
+    field["population"] = [1.0, 0.0, 10.0, 0.0, 0.0]
+    assert experiment1.field_contrast(field, MODEL) == (4.0, -3.0)
 
 
 def test_field_contrast_sees_the_two_discs():
@@ -123,6 +150,51 @@ def test_measured_precision_lies_on_the_exact_curve(scan):
     assert pulls.abs().max() < 5
 
 
+def toy_probes(R=4):
+    """Return two signal and three background probes with raw estimates made by hand."""
+    table = pd.DataFrame(
+        {
+            **{"m": 10, "contexts": R, "probe": range(5), "signal": [True] * 2 + [False] * 3},
+            **{"x": [1.5, 1.0, 0.0, 0.5, -1.0], "y": [0.0, 0.5, 0.0, 1.0, 0.5]},
+        }
+    )
+    table["G"] = MODEL.G(table[["x", "y"]].to_numpy(), 10)
+    for estimator in ("raw", "addition", "replacement", "pair"):
+        table[estimator] = table["G"] + [0.3, 0.1, 0.0, 0.2, 0.1]
+        table[f"{estimator}_variance"] = [1.0, 3.0, 2.0, 5.0, 2.0]
+    return table
+
+
+def test_precision_by_hand():
+    """Variances 1, 3 and 2, 5, 2 of R = 4 contexts: mean 2.6; within the classes 2 and 3."""
+    row = experiment1.precision(toy_probes(), MODEL).set_index("estimator").loc["raw"]
+    separation = MODEL.class_separation(10)
+    measured = np.sqrt(2.6 / 4) / separation
+    assert row["relative_rms"] == pytest.approx(measured, rel=1e-12)
+    mean_error = np.sqrt(2 * 2.0 + 3 * 3.0) / 5
+    assert row["error"] == pytest.approx(measured * mean_error / 2.6 / 2, rel=1e-12)
+    assert row["separation"] == pytest.approx(separation + 0.2 - 0.1, rel=1e-12)
+    assert row["separation_error"] == pytest.approx(np.sqrt(2 / 4 / 2 + 3 / 4 / 3), rel=1e-12)
+    assert row["separation_exact"] == separation
+    variance = ContextVariance(MODEL)
+    exact = variance.relative_rms("raw", m=10, R=4, signal_share=0.4)
+    assert row["exact"] == pytest.approx(exact, rel=1e-12)
+    at = variance.of("raw", m=10)(toy_probes()[["x", "y"]]).mean()
+    assert row["exact_at_probes"] == pytest.approx(np.sqrt(at / 4) / separation, rel=1e-9)
+    assert (row["probes"], row["contexts"], row["m"]) == (5, 4, 10)
+
+
+def test_resampling_by_hand():
+    """Residuals 0.3, 0.1, 0, 0.2, 0.1: mean square 0.03, beside the exact variances over R."""
+    (row,) = experiment1.resampling_summary(toy_probes(), MODEL).to_dict("records")
+    exact = ContextVariance(MODEL).of("raw", m=10)(toy_probes()[["x", "y"]]) / 4
+    error = np.sqrt(2 * np.sum(exact**2)) / 5
+    assert row["rms"] == pytest.approx(np.sqrt(0.03), rel=1e-9)
+    assert row["rms_error"] == pytest.approx(error / (2 * np.sqrt(0.03)), rel=1e-9)
+    assert row["rms_exact"] == pytest.approx(np.sqrt(exact.mean()), rel=1e-9)
+    assert row["pull"] == pytest.approx((0.03 - exact.mean()) / error, rel=1e-9)
+
+
 def test_precision_curve_is_the_exact_law():
     curve = experiment1.precision_curve(MODEL, [10, 80], R=3000)
     variance = ContextVariance(MODEL)
@@ -147,6 +219,21 @@ def test_fitted_slope_of_a_known_power():
     assert value == pytest.approx(-3)
     assert error == pytest.approx(0, abs=1e-9)
     assert experiment1.fitted_slope(pd.DataFrame(rows), ["v", "w"])[0] == pytest.approx(-1)
+
+
+def test_jackknife_error_of_a_slope_by_hand():
+    """Two sizes: each probe left out in turn, (n - 1) times the variance of each class, added."""
+    v = {10: np.array([1.0, 2.0, 4.0, 3.0, 5.0]), 40: np.array([0.1, 0.3, 0.2, 0.4, 0.3])}
+    rows = [{"m": m, "probe": i, "signal": i < 2, "v": v[m][i]} for m in (40, 10) for i in range(5)]
+
+    def slope(keep):
+        return np.log(v[40][keep].mean() / v[10][keep].mean()) / np.log(4)
+
+    without = np.array([slope(np.arange(5) != i) for i in range(5)])
+    expected = np.sqrt(without[:2].var() * 1 + without[2:].var() * 2)
+    value, error = experiment1.fitted_slope(pd.DataFrame(rows), ["v"])
+    assert value == pytest.approx(slope(np.arange(5)), rel=1e-12)
+    assert error == pytest.approx(expected, rel=1e-9)
 
 
 def test_jackknife_error_covers():
@@ -210,6 +297,22 @@ def test_self_influence_identity_and_signs():
     assert (probe["self_inclusive"] - probe["loo"]).mean() == pytest.approx(1 / 300, rel=0.01)
     profile = experiment1.radial_profile(profiles)
     assert (profile["self_inclusive"] > profile["loo"]).all()
+
+
+def test_radial_profile_by_hand():
+    profiles = pd.DataFrame(
+        {
+            **{"toy": [0, 1, 0], "radius": [0.5, 0.5, 1.5], "events": 2},
+            **{"self_inclusive": [1.0, 4.0, 9.0], "loo": [0.5, 1.5, 9.0]},
+        }
+    )
+    (row,) = experiment1.radial_profile(profiles).to_dict("records")
+    # two values a and b: their mean has the error |a - b| / 2
+    assert row == {
+        **{"radius": 0.5, "toys": 2},
+        **{"self_inclusive": 2.5, "self_inclusive_error": pytest.approx(1.5)},
+        **{"loo": 1.0, "loo_error": pytest.approx(0.5)},
+    }
 
 
 def test_null_toys_hold_the_probe():

@@ -6,9 +6,20 @@ z-tests with |z| < 5: each a false alarm once in 1.7 million seeds.
 import numpy as np
 import pandas as pd
 import pytest
-from localizer import batches, experiment2, findings2, kernels, metrics, mmd
+from localizer import (
+    batches,
+    experiment2,
+    findings2,
+    information,
+    kernels,
+    metrics,
+    mmd,
+    posterior,
+    scaling,
+)
 from localizer.experiment2 import LatentModel
 from localizer.randomness import stream
+from localizer.toys import mixture
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 MODEL = LatentModel(d=2, sigma_s=0.5, epsilon=0.1, h=1.0)
@@ -74,6 +85,101 @@ def test_n_scan_is_what_it_says(toys):
     assert row["f_rec"] == pytest.approx(expected)
 
 
+def aucs():
+    """Return three toys at one size, and one at another, with AUCs made by hand."""
+    return pd.DataFrame(
+        {
+            "toy": [0, 1, 2],
+            "N": 100,
+            "auc_lr": [0.90, 0.94, 0.95],
+            "auc_mmd": [0.90, 0.80, 0.70],
+            "auc_loo": [0.70, 0.60, 0.65],
+            "auc_independent": [0.50, 0.53, 0.44],
+        }
+    )
+
+
+def error_of_three(values):
+    """Return the standard error of a mean of three, from its definition."""
+    values = np.array(values)
+    return np.sqrt(np.sum((values - values.mean()) ** 2) / 2 / 3)
+
+
+def test_errors_of_the_scan_by_hand():
+    """Means and errors of each column; f_rec = 0.15 / 0.3, its jackknife leaving one out."""
+    (row,) = experiment2.n_scan(aucs()).to_dict("records")
+    table = aucs()
+    columns = {name: table[name] for name in ("auc_lr", "auc_mmd", "auc_loo", "auc_independent")}
+    columns |= {"gap": [0.20, 0.20, 0.05], "f_rec_mean_of_ratios": [0.5, 1 / 3, 0.75]}
+    for name, values in columns.items():
+        assert row[name] == pytest.approx(np.mean(values), rel=1e-12)
+        assert row[f"{name}_error"] == pytest.approx(error_of_three(values), rel=1e-9)
+    assert (row["N"], row["toys"]) == (100, 3)
+    assert row["f_rec"] == pytest.approx(0.5)
+    without = np.array([0.25 / 0.5, 0.35 / 0.6, 0.30 / 0.7])
+    jackknife = np.sqrt(2 / 3 * np.sum((without - without.mean()) ** 2))
+    assert row["f_rec_error"] == pytest.approx(jackknife, rel=1e-9)
+
+
+def test_errors_of_the_context_table_by_hand():
+    """A toy that only one of the two tables has does not count."""
+    names = ("oracle", "contextual", "expected", "gap")
+    values = {f"information_{name}": [1.0 + i, 2.0, 4.0 + i] for i, name in enumerate(names)}
+    values |= {"fixed_contextual": [1.0, 3.0, 8.0], "fixed_oracle": [2.0, 3.0, 7.0]}
+    values |= {"auc_context": [0.6, 0.7, 0.9]}
+    context = pd.DataFrame({"toy": [2, 1, 0], "N": 100, **values})
+    other = pd.DataFrame({"toy": [7], "N": [100], **{name: [9.0] for name in values}})
+    table = experiment2.context_table(pd.concat([context, other]), aucs(), {"oracle": 0.123})
+    (row,) = table.to_dict("records")
+    assert (row["N"], row["toys"]) == (100, 3)
+    for name in values:
+        assert row[name] == pytest.approx(np.mean(values[name]), rel=1e-12)
+        assert row[f"{name}_error"] == pytest.approx(error_of_three(values[name]), rel=1e-9)
+    for name in ("auc_lr", "auc_mmd", "auc_loo"):
+        assert row[name] == pytest.approx(aucs()[name].mean(), rel=1e-12)
+        assert row[f"{name}_error"] == pytest.approx(error_of_three(aucs()[name]), rel=1e-9)
+    assert row["information_oracle_exact"] == 0.123
+    # contextual 2, 2, 5 over oracle 1, 2, 4: 9/7, and the scatter of 2 - 9/7, 2 - 18/7, 5 - 36/7
+    assert row["f_information"] == pytest.approx(9 / 7, rel=1e-12)
+    scatter = error_of_three([5 / 7, -4 / 7, -1 / 7])
+    assert row["f_information_error"] == pytest.approx(scatter / (7 / 3), rel=1e-9)
+    assert row["f_rec"] == pytest.approx(0.5)
+    assert row["f_rec_error"] == pytest.approx(
+        experiment2.n_scan(aucs())["f_rec_error"].iloc[0], rel=1e-9
+    )
+
+
+def test_a_toy_row_scores_the_right_sample():
+    row = experiment2.toy_row(SEED, 3, model=MODEL, N=60)
+    mu = experiment2.latent(SEED, 3, MODEL)
+    shared, control = (
+        experiment2.toy_sample(SEED, 3, kind, model=MODEL, N=60)
+        for kind in ("shared", "independent")
+    )
+    known = MODEL.given(mu)
+    assert row == {
+        **{"toy": 3, "N": 60, "mu_norm": np.linalg.norm(mu)},
+        "auc_lr": metrics.auc(known.log_likelihood_ratio(shared.x), shared.labels),
+        "auc_mmd": metrics.auc(known.witness(shared.x), shared.labels),
+        "auc_loo": metrics.auc(MODEL.loo(shared.x), shared.labels),
+        "auc_independent": metrics.auc(MODEL.loo(control.x), control.labels),
+    }
+
+
+def test_a_context_row_names_its_samples():
+    """AUC and ``fixed_*`` are of the toy itself, ``information_*`` of independent labels."""
+    row = experiment2.context_row(SEED, 3, model=MODEL, N=30)
+    mu, options = experiment2.latent(SEED, 3, MODEL), {"epsilon": 0.1, "sigma_s": 0.5}
+    sample = experiment2.toy_sample(SEED, 3, "shared", model=MODEL, N=30)
+    score = posterior.contextual_log_ratio(sample.x, **options)
+    assert row["auc_context"] == metrics.auc(score, sample.labels)
+    rng = stream(SEED, "experiment2", "independent labels", 3, 30)
+    free = mixture(rng, 30, MODEL.given(mu))
+    for prefix, x in (("information", free), ("fixed", sample.x)):
+        for name, value in information.information_row(x, mu, **options).items():
+            assert row[f"{prefix}_{name}"] == value
+
+
 def test_jackknife_of_a_ratio():
     """Against the delta method, for a ratio whose denominator hardly varies."""
     rng = stream(SEED, "ratio")
@@ -106,7 +212,19 @@ def test_targets_by_brute_force():
     assert row["variance_of_witness"] == pytest.approx(target.var())
     # the pair estimator's noise: Var over j of q_ij, for partners drawn among the others
     others = q[~np.eye(80, dtype=bool)].reshape(80, 79)
-    assert row["C"] == pytest.approx(80 * others.var(axis=1).mean() / target.var(), rel=0.05)
+    assert row["C"] == pytest.approx(80 * others.var(axis=1).mean() / target.var(), rel=1e-6)
+    loo = MODEL.loo(sample.x)
+    assert row["auc_loo"] == metrics.auc(loo, sample.labels)
+    assert row["auc_mmd"] == metrics.auc(MODEL.given(mu).witness(sample.x), sample.labels)
+    rho = metrics.correlation(target, loo)
+    assert row["rho_pair_target"] == pytest.approx(rho, rel=1e-9)
+    # each estimator's own law, and the target's own distance from the witness
+    moments = scaling.moments_of_kernel(
+        kernels.q_B(sample.x, sample.x, MODEL.bank, MODEL.background), replacement=False
+    )
+    for estimator in ("raw", "marginal", "pair"):
+        predicted = rho / np.sqrt(1 + moments.q(estimator, m=10, R=1000))
+        assert row[f"rho_{estimator}"] == pytest.approx(predicted, rel=1e-6)
 
 
 def test_runs_agree_with_the_plain_engine():
@@ -135,6 +253,8 @@ def test_runs_agree_with_the_plain_engine():
     scores = np.full(60, (sums[drawn] / count[drawn]).mean())
     scores[drawn] = sums[drawn] / count[drawn]
     row = table[table["estimator"] == "pair"].iloc[0]
+    target = (q.sum(axis=1) - np.diag(q)) / 59
+    assert row["rho_pair_target"] == pytest.approx(metrics.correlation(scores, target), abs=1e-6)
     assert row["auc"] == pytest.approx(metrics.auc(scores, sample.labels))
     assert row["rho"] == pytest.approx(metrics.correlation(scores, MODEL.loo(sample.x)), abs=1e-6)
 

@@ -1,0 +1,548 @@
+"""The scripts of Experiment III in a chain on a few events: what each hands to the next."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from localizer import batches, convergence, experiment3, metrics, realizations, scaling, sweeps
+from localizer import surrogate as surrogates
+from localizer.copula import BackgroundCDF, median_distance
+from localizer.features import FourierFeatures, fourier_features
+from localizer.randomness import stream
+
+ROOT = Path(__file__).resolve().parents[2]
+SURROGATE = (ROOT / "resources" / "lhco" / "surrogate" / "parameters.json").read_text()
+SEED = 6
+D_MED = 0.8
+EDITION = {"name": "tiny"}
+BANDWIDTHS = [0.5, 2.0]
+BANK = {"bandwidths": BANDWIDTHS, "features_per_bandwidth": 8, "rff_form": "offset"}
+COMMON = {"seed": SEED, "max_events": 1000, "sic_floor": 2, **BANK}
+GRID = {5: [40, 80, 160], 9: [40]}
+NAMES = ("mixed", "labels", "reference", "evaluation_background", "evaluation_signal")
+
+
+def bank(*key, h=BANDWIDTHS, form="offset", d_med=D_MED):
+    kernel = experiment3.kernel_bank(d_med, h)
+    return fourier_features(kernel, 4, stream(SEED, *key), n_per_bandwidth=8, form=form)
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    """Return all samples of different sizes, the signal in one corner."""
+    rng = stream(SEED, "arrays")
+    sizes = {"reference": 50, "evaluation_background": 30, "evaluation_signal": 14}
+    made = {name: rng.uniform(size=(n, 4)) for name, n in sizes.items()}
+    made["evaluation_signal"] *= 0.4
+    mixed = np.concatenate([rng.uniform(size=(36, 4)), 0.4 * rng.uniform(size=(9, 4))])
+    return {"mixed": mixed, "labels": np.arange(45) >= 36, **made}
+
+
+@pytest.fixture(scope="module")
+def sample(arrays):
+    return experiment3.Coordinates(*(arrays[name] for name in NAMES))
+
+
+@pytest.fixture(scope="module")
+def made(run_script, arrays):
+    kinds = {"features": "npz", "compressed": "npz", "targets": "npz", "numbers": "json"}
+    return run_script(
+        "exp3_features",
+        edition=EDITION,
+        scale={"value": D_MED},
+        coordinates=arrays,
+        output={**kinds, "table": "csv"},
+        params={**COMMON, "replacement": True, "target": "loo", "noise_lost": 1e-6},
+    )
+
+
+@pytest.fixture(scope="module")
+def parts(run_script, made):
+    """Return the jobs of each batch size; the one of m = 5 is cut in two."""
+    ends = {5: [[0, 40, 80], [80, 160]], 9: [[0, 40]]}
+    params = {"seed": SEED, "group_size": 20, "replacement": True}
+    return {
+        m: [
+            run_script(
+                "exp3_batches_part",
+                compressed=made.compressed,
+                output="npz",
+                params={**params, "m": m, "ends": job},
+            )
+            for job in jobs
+        ]
+        for m, jobs in ends.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def swept(run_script, made, parts):
+    return {
+        m: run_script(
+            "exp3_sweep",
+            numbers=made.numbers,
+            targets=made.targets,
+            compressed=made.compressed,
+            parts=parts[m],
+            output={"table": "csv", "scores": "npz"},
+            params={"seed": SEED, "m": m, "R": R, "target": "loo", "sic_floor": 2},
+        )
+        for m, R in GRID.items()
+    }
+
+
+def batch_sums(z, m, R):
+    return batches.run(
+        batches.FeaturePairs(z),
+        m=m,
+        groups=range(R // 20),
+        group_size=20,
+        streams=sweeps.group_streams(SEED, m),
+        replacement=True,
+    )
+
+
+def test_features_targets_and_numbers(made, sample):
+    features = bank("experiment3", "features", 0)
+    assert np.array_equal(made.features["frequencies"], features.frequencies)
+    assert np.array_equal(made.features["offsets"], features.offsets)
+    witness = experiment3.DirectWitness.of(features, sample)
+    assert np.array_equal(made.features["mean_background"], witness.mean_background)
+    for name, values in witness.targets(sample.mixed).items():
+        assert np.array_equal(made.targets[name], values)
+    assert np.array_equal(made.targets["labels"], sample.labels)
+    z = made.compressed["z"]
+    # the compression keeps the witness, but for a constant
+    limit = z.astype(float) @ z.astype(float).mean(axis=0)
+    apart = limit - made.targets["self_inclusive"]
+    assert apart == pytest.approx(np.full(45, apart.mean()), abs=1e-5)
+    numbers = made.numbers
+    assert numbers["edition"] == "tiny"
+    assert numbers["d_med"] == D_MED
+    assert numbers["dimension"] == features.D
+    assert numbers["reference_events"] == 50
+    moments = scaling.moments_of_features(z, replacement=True)
+    assert scaling.PairMoments(**numbers["moments"]) == moments
+    assert numbers["C"] == moments.C
+    rho = metrics.correlation(limit, made.targets["loo"])
+    assert numbers["rho_limit"] == pytest.approx(rho, abs=1e-6)
+    assert rho < 0.9999
+    assert numbers["compression"]["rank"] == z.shape[1]
+
+
+def test_the_witness_table_judges_both_samples(made, sample):
+    table = made.table.set_index(["sample", "witness"])
+    assert (table["edition"] == "tiny").all()
+    assert table["background"].tolist() == [36, 36, 36, 30]
+    assert table["signal"].tolist() == [9, 9, 9, 14]
+    x, labels = sample.evaluation
+    scores = {
+        ("mixed", "self-inclusive"): (made.targets["self_inclusive"], sample.labels),
+        ("mixed", "leave-one-out"): (made.targets["loo"], sample.labels),
+        ("evaluation", "direct"): (
+            realizations.evaluated(bank("experiment3", "features", 0), sample, x),
+            labels,
+        ),
+    }
+    for name, (score, y) in scores.items():
+        assert table.loc[name, "auc"] == pytest.approx(metrics.auc(score, y), abs=1e-3)
+        assert table.loc[name, "standard_deviation"] == pytest.approx(score.std(), rel=1e-4)
+    difference = made.targets["self_inclusive"] - made.targets["loo"]
+    row = table.loc[("mixed", "difference")]
+    assert row["standard_deviation"] == pytest.approx(difference.std(), rel=1e-6)
+    assert np.isnan(row["auc"])
+
+
+def test_the_jobs_make_the_batches_of_one_run(made, parts):
+    pieces = {}
+    for part in parts[5]:
+        pieces |= sweeps.pieces_from_arrays(part)
+    assert list(pieces) == [40, 80, 160]
+    for R, sums in sweeps.checkpoints(pieces, GRID[5]).items():
+        for name, values in batch_sums(made.compressed["z"], 5, R).as_dict().items():
+            assert np.array_equal(sums.as_dict()[name], values)
+
+
+def test_the_sweep_is_judged_against_the_configured_target(made, swept, sample):
+    z, target = made.compressed["z"], made.targets["loo"]
+    for m, R in ((5, 80), (9, 40)):
+        scores = batches.scores(batch_sums(z, m, R))
+        rows = swept[m].table
+        assert sorted(rows["R"].unique()) == GRID[m]
+        rows = rows[rows["R"] == R].set_index("estimator")
+        assert (rows["m"] == m).all()
+        assert (rows["exposure"] == R * m**2).all()
+        direct = experiment3.performance(target, sample.labels, sic_floor=2)
+        assert (rows["auc_witness"] - direct["auc"]).abs().max() < 1e-12
+        assert (rows["sic_witness"] - direct["sic"]).abs().max() < 1e-12
+        moments = scaling.moments_of_features(z, replacement=True)
+        rng = stream(SEED, "experiment3", "expected", m)
+        expected = convergence.Expectation(z, target, sample.labels, rng, draws=8)
+        for estimator in ("raw", "marginal", "pair"):
+            row = rows.loc[estimator]
+            values = getattr(scores, estimator)
+            assert row["auc"] == pytest.approx(metrics.auc(values, sample.labels), rel=1e-12)
+            assert row["rho"] == pytest.approx(metrics.correlation(values, target), rel=1e-9)
+            assert row["q"] == pytest.approx(row["rho"] ** -2 - 1, rel=1e-6)
+            q = moments.q(estimator, m=m, R=R)
+            limit = (1 + q) / made.numbers["rho_limit"] ** 2
+            assert row["q_predicted"] == pytest.approx(limit - 1, rel=1e-9)
+            assert row["rho_predicted"] == pytest.approx(limit**-0.5, rel=1e-9)
+            line = np.polyfit(target, values, 1)[0]
+            assert row["slope_over_2_m"] == pytest.approx(line * m / 2, rel=1e-6)
+            point = expected(experiment3.Point(estimator, m, R), sic_floor=2)
+            for name, value in point.items():
+                assert row[name] == pytest.approx(value, rel=1e-9)
+
+
+def test_the_scores_kept_are_those_of_the_last_checkpoint(made, swept):
+    scores = batches.scores(batch_sums(made.compressed["z"], 5, 160))
+    assert set(swept[5].scores) == {"raw", "marginal", "pair"}
+    for name, values in swept[5].scores.items():
+        assert np.array_equal(values, getattr(scores, name))
+
+
+def test_the_scaling_law_of_all_sizes(run_script, same, made, swept):
+    kinds = dict.fromkeys(
+        ("sweep", "curves", "by_m", "by_R", "repeated", "fits", "table_m", "table_R"), "csv"
+    )
+    found = run_script(
+        "exp3_scaling",
+        numbers=made.numbers,
+        sweeps=[swept[9].table, swept[5].table],
+        compressed=made.compressed,
+        output={**kinds, "numbers": "json"},
+        params={"seed": SEED, "fit_minimum": 2000, "fit_draws": 3, "m_scan_R": 40, "r_scan_m": 5},
+    )
+    sweep = found.sweep
+    assert sweep.columns[0] == "edition"
+    assert list(zip(sweep["m"], sweep["R"], strict=True))[::3] == [
+        (9, 40),
+        (5, 40),
+        (5, 80),
+        (5, 160),
+    ]
+    moments = scaling.PairMoments(**made.numbers["moments"])
+    V = scaling.log_q_covariance(made.compressed["z"], m=[9, 5, 5, 5], R=[40, 40, 80, 160])
+    error = np.sqrt(np.diag(V))
+    for estimator in ("pair", "marginal"):
+        part = sweep[sweep["estimator"] == estimator]
+        assert part["log_q_error"].tolist() == pytest.approx(error.tolist(), rel=1e-9)
+    # the scans of Figs. 7 and 8, and their tables
+    assert set(zip(found.by_m["m"], found.by_m["R"], strict=True)) == {(9, 40), (5, 40)}
+    assert set(zip(found.by_R["m"], found.by_R["R"], strict=True)) == {(5, 40), (5, 80), (5, 160)}
+    assert found.table_m[["m", "R"]].to_numpy().tolist() == [[5, 40], [9, 40]]
+    assert found.table_R[["m", "R"]].to_numpy().tolist() == [[5, 40], [5, 80], [5, 160]]
+    for table, rows in ((found.table_m, found.by_m), (found.table_R, found.by_R)):
+        for name in ("rho", "rho_predicted", "auc", "sic"):
+            for estimator in ("raw", "marginal", "pair"):
+                own = rows[rows["estimator"] == estimator].sort_values(["m", "R"])[name]
+                assert table[f"{name}_{estimator}"].tolist() == pytest.approx(own.tolist())
+        raw = rows[rows["estimator"] == "raw"].sort_values(["m", "R"])
+        for name in ("slope_over_2_m", "slope_error"):
+            assert table[name].tolist() == pytest.approx(raw[name].tolist())
+    # exposures 3240, 1000, 2000 and 4000: one is too small for the fit
+    pair = sweep[sweep["estimator"] == "pair"]
+    used = (pair["exposure"] >= 2000).to_numpy()
+    x, y = np.log(pair["exposure"][used]), np.log(pair["q"][used])
+    line = np.polyfit(x, y, 1)
+    plain = found.fits.query("estimator == 'pair' and form == 'plain'").set_index("alpha_is")
+    assert plain.loc["free", "alpha"] == pytest.approx(-line[0], rel=1e-9)
+    assert plain.loc["free", "C"] == pytest.approx(np.exp(line[1]), rel=1e-9)
+    design = np.linalg.pinv(np.column_stack([np.ones(3), -x]))
+    errors = np.sqrt(np.diag(design @ V[np.ix_(used, used)] @ design.T))
+    assert plain.loc["free", "alpha_error"] == pytest.approx(errors[1], rel=1e-9)
+    assert plain.loc["free", "C_error"] == pytest.approx(np.exp(line[1]) * errors[0], rel=1e-9)
+    assert plain.loc["fixed", "C"] == pytest.approx(np.exp(np.mean(x + y)), rel=1e-9)
+    assert (found.fits["points"] == 3).all()
+    assert (found.fits["C_predicted"] / moments.C - 1).abs().max() < 1e-12
+    assert (found.fits["C_over_predicted"] * moments.C / found.fits["C"] - 1).abs().max() < 1e-12
+    assert set(found.fits["estimator"]) == {"pair", "marginal"}
+    # all points of this small grid are shown; the one left out shows the deviation
+    law = found.numbers
+    assert law["points_shown"] == 3
+    assert law["alpha_shown"] == pytest.approx(-line[0], rel=1e-9)
+    assert law["scatter_shown"] == pytest.approx(np.std(y - np.polyval(line, x)), rel=1e-9)
+    left = pair[~used].iloc[0]
+    scale = moments.C / left["exposure"]
+    seen, expected = np.log(left["q"] / scale), np.log(left["q_predicted"] / scale)
+    assert law["deviation"] == pytest.approx(seen / expected, rel=1e-9)
+    assert law["deviation_error"] == pytest.approx(error[~used][0] / abs(expected), rel=1e-9)
+    assert found.repeated["points"].tolist() == ["all"] * 3 + ["shown"] * 3
+    repeated = convergence.fit_realizations(
+        stream(SEED, "experiment3", "fit", "all"), pair[used], V[np.ix_(used, used)], draws=3
+    )
+    assert found.repeated["alpha"][:3].tolist() == pytest.approx(repeated["alpha"].tolist())
+    limit = made.numbers["rho_limit"]
+    columns = found.curves.drop(columns="edition")
+    same(columns, convergence.law_curves(moments, sweep, rho_limit=limit))
+
+
+def test_floors_of_every_score(run_script):
+    """SIC by hand: of ten events the exact kernel has the two signals at rank 1 and 4."""
+    labels = np.array([True] * 2 + [False] * 8)
+    exact = np.array([10, 7, 9, 8, 6, 5, 4, 3, 2, 1.0])
+    up, down = np.arange(10.0), -np.arange(10.0)
+    found = run_script(
+        "exp3_floors",
+        edition=EDITION,
+        targets={"labels": labels, "self_inclusive": down, "loo": up},
+        exact={"exact": exact},
+        scores={"raw": up, "marginal": exact, "pair": down},
+        params={"sic_floors": [1, 4, 9]},
+    )
+    assert (found["edition"] == "tiny").all()
+    table = found.pivot(index="floor", columns="score", values="sic")
+    # a floor above the eight background events has no row
+    assert table.index.tolist() == [1, 4]
+    best = {"direct witness": 1 / np.sqrt(1 / 8), "exact kernel": 1 / np.sqrt(2 / 8), "raw": 1.0}
+    best |= {"marginal": best["exact kernel"], "pair": best["direct witness"]}
+    assert table.loc[1].to_dict() == pytest.approx(best)
+    assert table.loc[4, "direct witness"] == pytest.approx(np.sqrt(2))
+
+
+def test_the_exact_witness_from_its_parts(run_script, arrays, sample):
+    """The bank's kernel is the mean over the bandwidths; by brute force."""
+    sums = {
+        part: run_script(
+            "exp3_exact_part",
+            scale={"value": D_MED},
+            coordinates=arrays,
+            output="npz",
+            params={"part": part, "parts": 3, "max_events": 1000, "bandwidths": BANDWIDTHS},
+        )
+        for part in ("within", "0", "1", "2")
+    }
+    assert [int(part["events"]) for part in sums.values()] == [45, 17, 17, 16]
+    found = run_script(
+        "exp3_exact",
+        within=sums["within"],
+        across=[sums[part] for part in "012"],
+        output="npz",
+    )["exact"]
+
+    def kernel(y):
+        square = ((sample.mixed[:, None] - y[None]) ** 2).sum(axis=2)
+        return np.mean([np.exp(-square / (2 * (D_MED * h) ** 2)) for h in BANDWIDTHS], axis=0)
+
+    expected = kernel(sample.mixed).mean(axis=1) - kernel(sample.reference).mean(axis=1)
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_bandwidths_share_their_frequencies(run_script, same, arrays, sample):
+    found = run_script(
+        "exp3_bandwidths",
+        edition=EDITION,
+        scale={"value": D_MED},
+        coordinates=arrays,
+        output={"rows": "csv", "table": "csv"},
+        params={**COMMON, "bandwidth_scan": [0.5, 1.5], "draws": 2},
+    )
+    x, labels = sample.evaluation
+    rows = []
+    for draw in range(2):
+        for h in (0.5, 1.5):
+            features = bank("experiment3", "bandwidths", draw, h=[h])
+            score = realizations.evaluated(features, sample, x)
+            performance = experiment3.performance(score, labels, sic_floor=2)
+            rows.append({"edition": "tiny", "bandwidth": h, "draw": draw, **performance})
+    same(found.rows, pd.DataFrame(rows))
+    table = found.table.set_index("bandwidth")
+    for h in (0.5, 1.5):
+        one, other = (row for row in rows if row["bandwidth"] == h)
+        for name in ("auc", "sic"):
+            assert table.loc[h, name] == pytest.approx((one[name] + other[name]) / 2)
+            spread = abs(one[name] - other[name]) / np.sqrt(2)
+            assert table.loc[h, f"{name}_spread"] == pytest.approx(spread)
+    assert (table["draws"] == 2).all()
+
+
+POINT = {"estimator": "pair", "m": 5, "R": 100}
+
+
+def test_seeds_are_draws_of_the_features(run_script, same, arrays, sample):
+    found = run_script(
+        "exp3_seeds_part",
+        scale={"value": D_MED},
+        coordinates=arrays,
+        params={**COMMON, "numbers": [4, 2], "points": [POINT]},
+    )
+    rows = []
+    for number in (4, 2):
+        features = bank("experiment3", "features", number)
+        (row,) = realizations.rows_of_draws(
+            features,
+            sample,
+            realizations.plain_mean(features, sample.reference)[None],
+            stream(SEED, "experiment3", "seeds", number),
+            points=[experiment3.Point(**POINT)],
+            sic_floor=2,
+            bandwidths=2,
+        )
+        rows.append({"draw": number, **row})
+    same(found, pd.DataFrame(rows))
+
+
+def test_scatter_of_the_published_quantities(run_script):
+    columns = {"auc_witness": [0.90, 0.91, 0.93, 0.95], "C": [5e9, 6e9, 7e9, 9e9], "variance": 1.0}
+    draws = pd.DataFrame({"sample_number": [0, 0, 1, 1], **columns})
+    seeds = pd.DataFrame({"auc_witness": [0.80, 0.82], "C": [1e9, 3e9], "variance": 2.0})
+    published = pd.read_csv(ROOT / "resources" / "published.csv", dtype=str)
+    found = run_script(
+        "exp3_scatter", edition=EDITION, surrogates=draws, seeds=seeds, published=published
+    ).set_index("quantity")
+    assert set(found.index) == {"auc_witness", "C"}
+    printed = published.set_index("id")["value"]
+    row = found.loc["C"]
+    assert row["published"] == float(printed["e3.C"])
+    assert row["mean"] == pytest.approx(6.75e9)
+    assert row["spread"] == pytest.approx(np.std(columns["C"], ddof=1))
+    assert row["median"] == pytest.approx(6.5e9)
+    assert row["quantile_16"] == pytest.approx(5.48e9)
+    assert row["quantile_84"] == pytest.approx(8.04e9)
+    below = np.mean(np.array(columns["C"]) < float(printed["e3.C"]))
+    assert row["share_below_published"] == below
+    assert (row["mean_here"], row["spread_here"]) == pytest.approx((2e9, np.sqrt(2) * 1e9))
+    assert (row["draws"], row["draws_of_features_here"]) == (4, 2)
+
+
+def test_references_of_the_sample_and_of_a_surrogate(run_script, same, arrays, made, sample):
+    found = run_script(
+        "exp3_references",
+        edition=EDITION,
+        coordinates=arrays,
+        features=made.features,
+        compressed=made.compressed,
+        surrogate=SURROGATE,
+        output={"rows": "csv", "table": "csv"},
+        params={**COMMON, "copula": "uniform", "parts": 4, "gaussians": 3},
+    )
+    features = FourierFeatures(made.features["frequencies"], made.features["offsets"])
+    pool = np.concatenate([sample.reference, sample.evaluation_background])
+    sizes = {"mixed_background": 36, "mixed_signal": 9, "reference": 50}
+    drawn = realizations.draw_surrogate(
+        surrogates.parse(SURROGATE),
+        partial(stream, SEED, "experiment3", "references"),
+        sizes={**sizes, "evaluation_background": 30, "evaluation_signal": 14},
+        pool=80,
+        copula="uniform",
+    )
+    tables = [
+        realizations.disjoint_references(
+            features,
+            mixed,
+            background,
+            stream(SEED, "experiment3", "references", "gaussian", source),
+            parts=4,
+            draws=3,
+            sic_floor=2,
+        ).assign(source=source)
+        for source, mixed, background in (
+            ("sample", sample, pool),
+            ("surrogate", drawn.sample, drawn.pool),
+        )
+    ]
+    rows = pd.concat(tables, ignore_index=True)
+    same(found.rows.drop(columns="edition"), rows)
+    # the closed form, from the features as they are: u of the pool, tau = 1/20 - 1/80
+    z = features.transform(sample.mixed, dtype=np.float64)
+    u = z.mean(axis=0) - features.transform(pool, dtype=np.float64).mean(axis=0)
+    S, tau = np.cov(z.T, bias=True), 1 / 20 - 1 / 80
+    table = found.table.set_index(["source", "references"])
+    names = ["part", "gaussian", "closed form"]
+    assert found.table["references"].tolist() == [*names, "part", "gaussian"]
+    closed = table.loc[("sample", "closed form")]
+    mean = u @ S @ u + tau * np.trace(S @ S)
+    variance = 4 * tau * u @ S @ S @ S @ u + 2 * tau**2 * np.trace(S @ S @ S @ S)
+    assert closed["variance"] == pytest.approx(mean, rel=1e-3)
+    assert closed["variance_spread"] == pytest.approx(np.sqrt(variance), rel=1e-3)
+    for (source, kind), part in rows.groupby(["source", "kind"]):
+        row = table.loc[(source, kind)]
+        assert (row["count"], row["events"]) == (len(part), 20)
+        for name in ("auc", "sic", "variance", "C"):
+            assert row[name] == pytest.approx(part[name].mean())
+            assert row[f"{name}_spread"] == pytest.approx(part[name].std(ddof=1))
+
+
+def test_scatter_over_surrogate_samples(run_script, same):
+    """The sizes are the paper's, thinned."""
+    params = {**COMMON, "max_events": 60, "copula": "uniform", "numbers": [3], "references": 2}
+    found = run_script(
+        "exp3_scatter_part", surrogate=SURROGATE, params={**params, "points": [POINT]}
+    )
+    assert found["sample_number"].tolist() == [3, 3]
+    assert found["reference_number"].tolist() == [0, 1]
+    # of the paper's 121352 + 772 mixed events; at least two of each class stay
+    sizes = {"mixed_background": 60, "mixed_signal": 2, "reference": 60}
+    drawn = realizations.draw_surrogate(
+        surrogates.parse(SURROGATE),
+        partial(stream, SEED, "experiment3", "scatter", 3),
+        sizes={**sizes, "evaluation_background": 60, "evaluation_signal": 60},
+        pool=120,
+        copula="uniform",
+    )
+    rng = stream(SEED, "experiment3", "scatter", 3, "features and references")
+    kernel = experiment3.kernel_bank(drawn.d_med, BANDWIDTHS)
+    features = fourier_features(kernel, 4, rng, n_per_bandwidth=8, form="offset")
+    means = realizations.reference_means(features, drawn.pool, rng, n=60, draws=2)
+    rows = realizations.rows_of_draws(
+        features,
+        drawn.sample,
+        means,
+        rng,
+        points=[experiment3.Point(**POINT)],
+        sic_floor=2,
+        bandwidths=2,
+    )
+    same(found.drop(columns=["sample_number", "reference_number"]), pd.DataFrame(rows))
+
+
+def test_choices_stand_beside_their_names(run_script):
+    rng = stream(SEED, "choices")
+    shapes = {"mixed": 45, "reference": 50, "evaluation_background": 30, "evaluation_signal": 14}
+    samples = {name: rng.normal(size=(n, 4)) for name, n in shapes.items()}
+    labels = np.arange(45) >= 36
+    base, loo, exact = rng.normal(size=(3, 45))
+    seeds = pd.DataFrame({"draw": [0, 1], "auc_witness": [0.6, 0.8], "C": [10.0, 40.0]})
+    found = run_script(
+        "exp3_choices",
+        edition=EDITION,
+        samples={**samples, "labels": labels},
+        targets={"labels": labels, "self_inclusive": base, "loo": loo},
+        exact={"exact": exact},
+        seeds=seeds,
+        params={**COMMON, "copula": "uniform", "sic_floors": [1, 8, 37]},
+    )
+    rows = found.fillna({"is": ""}).set_index(["choice", "is"])
+    assert (rows["edition"] == "tiny").all()
+
+    def check(name, score):
+        row = rows.loc[name]
+        assert row["correlation"] == pytest.approx(metrics.correlation(score, base), abs=1e-6)
+        assert row["auc_witness"] == pytest.approx(metrics.auc(score, labels), abs=1e-3)
+        return row
+
+    cdf = BackgroundCDF.of(samples["reference"])
+    for name, copula, form in (
+        (("as configured", ""), "uniform", "offset"),
+        (("copula", "normal"), "normal", "offset"),
+        (("rff_form", "paired"), "uniform", "paired"),
+    ):
+        made = {key: cdf.transform(samples[key], scores=copula) for key in shapes}
+        sample = experiment3.Coordinates(labels=labels, **made)
+        d_med = median_distance(sample.reference, stream(SEED, "lhco", "d_med")).value
+        features = bank("experiment3", "features", 0, form=form, d_med=d_med)
+        check(name, realizations.evaluated(features, sample, sample.mixed))
+    for name, score in (("target", "loo"), loo), (("kernel", "exact, no RFF"), exact):
+        row = check(name, score)
+        assert row["sic_witness"] == metrics.max_sic(score, labels, floor=2)
+    # no row for a floor above the 36 background events
+    assert rows.loc["sic_floor"].index.tolist() == ["1", "8"]
+    for floor in (1, 8):
+        row = check(("sic_floor", str(floor)), base)
+        assert row["sic_witness"] == metrics.max_sic(base, labels, floor=floor)
+    drawn = rows.loc["RFF seed, 2 draws"]
+    assert drawn.loc["mean", "auc_witness"] == pytest.approx(0.7)
+    assert drawn.loc["standard deviation", "C"] == pytest.approx(15.0)

@@ -1,0 +1,138 @@
+"""The scripts of the comparison of statistics and of the growth of time and memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from localizer import growth, statistics, statistics_study
+from localizer.gaussian import GaussianBenchmark
+from stage import measure
+
+GIVEN = {"mean": [1.5, 0.0], "sigma_s": 0.5, "epsilon": 0.2, "h": 1.0}
+MODEL = GaussianBenchmark(**GIVEN)
+SEED = 8
+COUNTS = {"signal": 2, "background": 3}
+COMMON = {"seed": SEED, "model": GIVEN, "N": 30, "reference": 40, "options": {}}
+
+
+def mmd():
+    background = statistics_study.reference(SEED, model=MODEL, events=40)
+    return background, statistics.by_name("mmd", bandwidths=[1.0]).prepare(background)
+
+
+@pytest.fixture(scope="module")
+def part(run_script):
+    params = {**COMMON, **COUNTS, "toys": [1, 4], "m": [5, 8], "occurrences": 24}
+    return run_script(
+        "statistics_part",
+        wildcards={"statistic": "mmd"},
+        output={"scores": "csv", "times": "csv"},
+        params={**params, "replacement": False},
+    )
+
+
+@pytest.fixture(scope="module")
+def maps(run_script):
+    params = {**COMMON, "m": [5, 8], "contexts": 3, "half_width": 2.0, "cells": 3}
+    return run_script("statistics_map", params={**params, "names": ["mmd"]})
+
+
+def test_scores_of_every_toy_and_size(part, same):
+    background, statistic = mmd()
+    tables = []
+    for toy in (1, 4):
+        sample = statistics_study.toy(SEED, toy, model=MODEL, N=30)
+        target = statistics_study.exact_target("mmd", sample.x, background, [1.0])
+        for m, R in ((5, 4), (8, 3)):
+            tables.append(
+                statistics_study.score_table(
+                    SEED,
+                    toy,
+                    sample,
+                    statistic,
+                    target,
+                    model=MODEL,
+                    m=m,
+                    R=R,
+                    replacement=False,
+                    **COUNTS,
+                )
+            )
+    same(part.scores, pd.concat(tables))
+
+
+def test_times_are_by_event(part):
+    keys = part.times[["toy", "m", "contexts"]].to_numpy().tolist()
+    assert keys == [[1, 5, 4], [1, 8, 3], [4, 5, 4], [4, 8, 3]]
+    assert (part.times["statistic"] == "mmd").all()
+    # milliseconds, of five events
+    ratio = part.times["milliseconds_per_event"] / part.times["seconds"]
+    assert ratio.tolist() == pytest.approx([200] * 4)
+
+
+def test_the_cost_is_the_mean_over_toys(run_script):
+    one = {"statistic": "mmd", "m": 5, "contexts": 4}
+    other = {"statistic": "energy", "m": 5, "contexts": 4}
+    parts = [
+        pd.DataFrame([{**one, "toy": 0, "seconds": 9, "milliseconds_per_event": 1.0}]),
+        pd.DataFrame([{**other, "toy": 0, "seconds": 9, "milliseconds_per_event": 7.0}]),
+        pd.DataFrame([{**one, "toy": 1, "seconds": 9, "milliseconds_per_event": 2.0}]),
+    ]
+    found = run_script("statistics_cost", parts=parts)
+    assert found["statistic"].tolist() == ["mmd", "energy"]
+    assert found["milliseconds_per_event"].tolist() == [1.5, 7.0]
+
+
+def test_the_map_is_at_the_largest_size(maps, same):
+    _, statistic = mmd()
+    sample = statistics_study.large_sample(SEED, model=MODEL, N=30)
+    expected = statistics_study.score_map(
+        SEED, sample, statistic, model=MODEL, m=8, R=3, half_width=2.0, cells=3
+    )
+    same(maps, expected)
+
+
+def test_the_summary_of_all_parts(run_script, same, part, maps):
+    later = part.scores.assign(toy=lambda table: table["toy"] + 10)
+    found = run_script(
+        "statistics_summary",
+        scores=[part.scores, later],
+        maps=maps,
+        output={"table": "csv", "points": "csv"},
+        params={"model": GIVEN},
+    )
+    scores = pd.concat([part.scores, later], ignore_index=True)
+    table = statistics_study.summary(scores)
+    assert found.table["toys"].tolist() == [4, 4]
+    same(found.table, table)
+    same(found.points, statistics_study.drawn_points(scores, maps, table, model=MODEL))
+
+
+def test_growth_is_measured_and_fitted(run_script, same, monkeypatch):
+    """Every point once, with the repeats that were asked for; the measurement itself apart."""
+    asked = []
+
+    def alone(prepare, *, warm_up, repeats):
+        assert callable(warm_up)
+        size = prepare.args[0]
+        asked.append(repeats)
+        return 1e-2 * size.N * size.D, 2**22 * size.m
+
+    monkeypatch.setattr(measure, "alone", alone)
+    sizes = {"N": [400, 600, 800], "m": [5, 10, 20], "R": [4, 6, 8], "D": [64, 128, 256]}
+    found = run_script(
+        "growth",
+        output={"points": "csv", "table": "csv"},
+        params={"sizes": sizes, "group_size": 2, "repeats": 3},
+    )
+    planned = list(growth.points(sizes, group_size=2))
+    assert asked == [3] * len(planned)
+    rows = [
+        growth.row(name, grows, size, seconds=1e-2 * size.N * size.D, memory=2**22 * size.m)
+        for name, grows, size in planned
+    ]
+    same(found.points, pd.DataFrame(rows))
+    table = found.table.set_index(["way", "grows"])
+    assert table.loc[("batch engine", "D"), "time_exponent"] == pytest.approx(1)
+    assert table.loc[("batch engine", "m"), "time_exponent"] == pytest.approx(0)
+    assert table.loc[("batch engine", "m"), "memory_exponent"] == pytest.approx(1)
+    assert np.isfinite(table["memory_expected"]).all()
