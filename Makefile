@@ -6,7 +6,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-all test-slurm bench compare docs-dag lint format lock clean help
+.PHONY: paper smoke setup test test-all test-slurm bench mutants compare docs-dag lint format lock clean help
 .PHONY: .unlock .bench-setup .environment .build
 
 paper: setup .unlock  ## the whole paper, at full statistics
@@ -38,6 +38,10 @@ format: setup  ## let ruff and snakefmt rewrite the sources
 
 bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy, side by side
 	PYTHONPATH=workflow .venv-bench/bin/python tests/bench --csv results/bench/bench.csv
+
+mutants: setup  ## plant bugs, print those no test finds: make mutants COUNT=200 SEED=7 ONLY="workflow/stage"
+	PYTHONPATH=workflow $(BIN)/python tests/mutants $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--files $(ONLY)) $(if $(AT_LEAST),--at-least $(AT_LEAST))
 
 docs-dag: setup  ## draw docs/dag.svg, the picture of the stages, anew
 	$(SNAKEMAKE) dag $(SMOKE)
