@@ -8,6 +8,7 @@ are all planted. ``make mutants COUNT=200 SEED=7 ONLY="workflow/stage workflow/r
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -119,4 +120,6 @@ def told(results: list[runner.Result], source: dict[str, bytes], at_least: float
 
 
 if __name__ == "__main__":
+    # a polite kill ends the tests that are running too, and removes the copies
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     sys.exit(main())
