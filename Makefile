@@ -6,7 +6,8 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-quick test-all test-slurm bench compare docs-dag lint format lock clean help
+.PHONY: paper smoke setup test test-quick test-all test-slurm bench mutants verdicts golden compare
+.PHONY: docs-dag lint format lock clean help
 .PHONY: .unlock .bench-setup .environment .build
 
 paper: setup .unlock  ## the whole paper, at full statistics
@@ -44,9 +45,20 @@ format: setup  ## let ruff and snakefmt rewrite the sources
 bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy, side by side
 	PYTHONPATH=workflow .venv-bench/bin/python tests/bench --csv results/bench/bench.csv
 
+mutants: setup  ## plant bugs, print those no test finds: make mutants COUNT=200 SEED=7 ONLY="workflow/stage"
+	PYTHONPATH=workflow $(BIN)/python tests/mutants $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--files $(ONLY)) $(if $(AT_LEAST),--at-least $(AT_LEAST))
+
 docs-dag: setup  ## draw docs/dag.svg, the picture of the stages, anew
 	$(SNAKEMAKE) dag $(SMOKE)
 	cp results/smoke/dag.svg docs/dag.svg
+
+RUN ?= results/paper
+verdicts: setup  ## the verdicts of a run against the golden ones [RUN=results/paper]
+	@$(BIN)/python tests/workflow/golden.py "$(RUN)"
+
+golden: setup  ## make the verdicts of a run the golden ones; the diff is part of the review
+	@$(BIN)/python tests/workflow/golden.py "$(RUN)" --renew
 
 compare: setup  ## two results folders: make compare A=results/one B=results/two [TOLERANCE=1e-9]
 	@test -n "$(A)" -a -n "$(B)" || { echo "which ones? make compare A=results/one B=results/two"; exit 2; }
