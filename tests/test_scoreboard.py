@@ -162,3 +162,222 @@ def test_a_run_of_other_statistics_is_not_judged():
     assert "smoke: not the paper's statistics" in said
     assert "3 rows" in said
     assert "agrees" not in said
+
+
+# --- by hand ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pull", "verdict"),
+    [
+        *((2.999, "agrees"), (3.0, "tension"), (5.0, "tension"), (5.001, "disagrees")),
+        *((-2.999, "agrees"), (-3.0, "tension"), (-5.0, "tension"), (-5.001, "disagrees")),
+    ],
+)
+def test_borders_of_the_verdicts(pull, verdict):
+    # both errors 3 and 4 in units of the last digit, so that the pull is exact
+    row = published(value="0", error="3")
+    found = judged(row, Finding("a", 5 * pull, 4.0, 10))
+    assert (found["value"], found["verdict"]) == (pytest.approx(pull, rel=1e-15), verdict)
+
+
+@pytest.mark.parametrize("kind", ["ensemble", "fit"])
+def test_a_pull_is_ours_less_theirs_over_both_errors(kind):
+    found = judged(published(kind, "0.50", "0.3"), Finding("a", 0.9, 0.4, 100, spread=7.0, toys=2))
+    assert (found["measure"], found["value"]) == ("pull", pytest.approx(0.4 / 0.5))
+    assert (found["published"], found["published_error"]) == ("0.50", 0.3)
+    assert (found["reproduced"], found["reproduced_error"], found["n"]) == (0.9, 0.4, 100)
+
+
+@pytest.mark.parametrize(
+    ("row", "finding", "error"),
+    [
+        # printed before inferred before rounding; the configuration's toys before the paper's
+        ({"error": "0.2", "toys": 4}, {"spread": 3.0, "toys": 9}, (0.2, "printed")),
+        ({"toys": 4}, {"spread": 3.0, "toys": 9}, (1.0, "inferred")),
+        ({"toys": 4}, {"spread": 3.0}, (1.5, "inferred")),
+        ({}, {"spread": 3.0, "toys": 9}, (1.0, "inferred")),
+        ({"toys": 4}, {}, (0.005, "rounding")),
+        # a value of two digits is known to 0.005 at best
+        ({"toys": 4}, {"spread": 0.0101}, (0.00505, "inferred")),
+        ({"toys": 4}, {"spread": 0.0099}, (0.005, "rounding")),
+        ({"kind": "statement", "value": "", "error": "0.2"}, {}, (None, "")),
+    ],
+)
+def test_where_a_published_error_comes_from(row, finding, error):
+    found = scoreboard.published_error(published(**row), Finding("a", 0.5, **finding))
+    assert found == (error[0] and pytest.approx(error[0]), error[1])
+
+
+@pytest.mark.parametrize(
+    ("value", "ours", "relative", "verdict"),
+    [
+        ("-0.50", -0.504, -0.008, "agrees"),
+        ("-0.50", -0.506, -0.012, "disagrees"),
+        ("2e1", 25.0, 0.25, "agrees"),
+        ("2e1", 25.001, 0.25005, "disagrees"),
+        ("0.0", 0.04, 0.04, "agrees"),
+    ],
+)
+def test_exact_values_by_hand(value, ours, relative, verdict):
+    found = judged(published("exact", value), Finding("a", ours, 0.0))
+    assert found["value"] == pytest.approx(relative)
+    assert (found["measure"], found["verdict"]) == ("relative difference", verdict)
+
+
+def draws(n, below, inside, *, side=1):
+    """Return draws of which some lie below, some within the rounding of, 0.50; the rest above."""
+    values = [0.4] * below + [0.496, 0.504, 0.5, 0.498][:inside] + [0.6] * (n - below - inside)
+    return scoreboard.realization("a", 0.5 + side * (np.array(values) - 0.5))
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize(
+    ("below", "inside", "k", "verdict"),
+    [(3, 4, 5, "agrees"), (0, 3, 1.5, "agrees"), (0, 2, 1, "tension"), (200, 0, 200, "agrees")],
+)
+def test_rank_by_hand(below, inside, k, verdict, side):
+    """Of 400 draws k lie below, those within the printed digit count half; RARE is 4.01 / 401."""
+    row = published("realization", "0.50")
+    found = judged(row, draws(400, below, inside, side=side))
+    assert found["measure"] == "rank p"
+    assert found["value"] == pytest.approx(min(1.0, 2 * min(k + 1, 401 - k) / 401))
+    # in tension: nearly all draws are 0.6, 20 standard deviations away
+    assert found["verdict"] == ("disagrees" if verdict == "tension" else verdict)
+
+
+@pytest.mark.parametrize(("far", "verdict"), [(4.9, "tension"), (5.1, "disagrees")])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_rare_value_disagrees_beyond_five_spreads(far, verdict, side):
+    # +- 1 has a spread of sqrt(400 / 399)
+    values = side * (far * np.sqrt(400 / 399) + np.resize([1.0, -1.0], 400))
+    found = judged(published("realization", "0.00"), scoreboard.realization("a", values))
+    assert found["value"] == pytest.approx(2 / 401)
+    assert found["verdict"] == verdict
+
+
+def test_fewer_than_400_draws_give_a_pull():
+    assert judged(published("realization"), draws(400, 0, 4))["measure"] == "rank p"
+    assert judged(published("realization"), draws(399, 0, 4))["measure"] == "pull"
+
+
+def test_pull_of_one_realization_by_hand():
+    """A further draw: the spread of one and the error of our mean, and the printed digits."""
+    ours = scoreboard.realization("a", [0.4, 0.5, 0.6], note="why")
+    assert (ours.value, ours.error, ours.spread, ours.n) == (
+        *(pytest.approx(0.5), pytest.approx(0.1)),
+        *(pytest.approx(0.1), 3),
+    )
+    found = judged(published("realization", "0.80", "0.3", 7), ours)
+    assert found["value"] == pytest.approx(-0.3 / np.hypot(0.1 * np.sqrt(4 / 3), 0.005))
+    assert found["note"] == "a pull, because there are only 3 draws; why"
+
+
+def test_a_number_needs_a_value_and_a_mean_two_toys():
+    with pytest.raises(ValueError, match="finding a: it has no value"):
+        judged(published(), Finding("a"))
+    with pytest.raises(ValueError, match="at least 2 toys, it has 1"):
+        scoreboard.ensemble("a", [1.0])
+    assert scoreboard.ensemble("a", [1.0, 3.0]).n == 2
+    with pytest.raises(ValueError, match="finding a: error must be finite, it is inf"):
+        Finding("a", 1.0, float("inf"))
+
+
+def scored(*rows):
+    """Return a scoreboard of (id, verdict, measure, value)."""
+    names = ["id", "verdict", "measure", "value"]
+    table = pd.DataFrame(rows, columns=names, dtype=object)
+    return table.assign(published="1.0", reproduced=2.0)
+
+
+SCORES = scored(
+    ("agreed", "agrees", "pull", 2.9),
+    ("closer", "agrees", "pull", -1.0),
+    ("rank", "agrees", "rank p", 0.0455),  # two standard deviations
+    ("tense", "tension", "pull", -3.1),
+    ("rare", "tension", "rank p", 0.0005),  # 3.5 of them
+    ("said", "disagrees", "computed", False),
+    ("far", "disagrees", "pull", 6.0),
+    ("apart", "not comparable", "pull", 99.0),
+    ("nowhere", "not comparable", "rank p", 0.0),
+)
+
+
+def test_tally_by_hand():
+    """Four pulls and two ranks are compared."""
+    assert scoreboard.tally(SCORES) == {
+        **{"agrees": 3, "tension": 2, "disagrees": 2, "not comparable": 2},
+        "tensions_by_chance": pytest.approx(4 * 0.0027 + 2 * 0.01),
+    }
+
+
+def test_the_largest_deviations_come_first():
+    order = ["far", "said", "rare", "tense", "agreed", "rank", "closer"]
+    assert scoreboard.largest_deviations(SCORES)["id"].tolist() == order
+    assert scoreboard.largest_deviations(SCORES, 3)["id"].tolist() == order[:3]
+    assert list(scoreboard.largest_deviations(SCORES).columns) == list(SCORES.columns)
+    many = pd.concat([SCORES] * 2)
+    assert len(scoreboard.largest_deviations(many)) == 10
+
+
+def test_a_rank_in_standard_deviations():
+    for p, sigmas in ((0.3173, 1.0), (0.0455, 2.0), (0.0027, 3.0)):
+        row = pd.Series({"measure": "rank p", "value": p})
+        assert scoreboard._sigmas(row) == pytest.approx(sigmas, abs=1e-3)
+    assert scoreboard._sigmas(pd.Series({"measure": "pull", "value": -4.0})) == 4.0
+    assert scoreboard._sigmas(pd.Series({"measure": "computed", "value": True})) == 0.0
+
+
+def test_summary_says_counts_and_deviations():
+    first, second, *rest = scoreboard.summary(SCORES).splitlines()
+    assert first == (
+        "Scoreboard: 3 agrees, 2 tension, 2 disagrees, 2 not comparable "
+        "(chance alone predicts 0.0 tensions)."
+    )
+    assert second == "The largest deviations:"
+    assert [line.split()[1] for line in rest][:2] == ["far", "said"]
+    assert rest[0].endswith("published 1.0, reproduced 2, pull 6")
+    assert rest[1].endswith("computed false")
+
+
+def test_what_was_not_computed_is_not_comparable():
+    own = Finding("a", 0.7, 0.1, note="noted", not_comparable="other events")
+    rows = [published(), Published("b", "I", "", "", "ensemble", "1.0", "", None)]
+    scores = scoreboard.board(rows, [own], not_comparable="").set_index("id")
+    assert scores["note"].to_dict() == {"a": "other events; noted", "b": "not computed in this run"}
+    # a reason of its own is kept, a reason for all is given to the others
+    scores = scoreboard.board(rows[:1], [own], not_comparable="smoke")
+    assert scores["note"].tolist() == ["other events; noted"]
+    scores = scoreboard.board(rows[:1], [Finding("a", 0.7, 0.1)], not_comparable="smoke")
+    assert scores["note"].tolist() == ["smoke"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        *((table(error=error), "error is .*it must be positive") for error in ("0", "-0.1", "0.0")),
+        *(
+            (table(toys=toys), "toys is .*whole number of at least 1")
+            for toys in ("0", "1.5", "-1")
+        ),
+        *(
+            (table(value=value), "value is .*it must be a number as printed")
+            for value in ("1e999", "1e-999", "٣", "0x1", "1_0", "1e")
+        ),
+        (table(kind="statement", value="true"), "value is 'true'"),
+        (pd.concat([table(), table(id="b", kind="x")]), r"line 3 \(b\): kind is 'x'"),
+        (table(id=""), r"line 2 \(no id\): id must"),
+        (table()[["kind", *table().columns.drop("kind")]], "columns must be id, experiment, where"),
+    ],
+)
+def test_each_refusal_says_what_is_wrong(bad, says):
+    with pytest.raises(ValueError, match=says):
+        scoreboard.read_published(bad)
+
+
+def test_what_is_printed_is_accepted():
+    for value in ("0", "0.0", "-1.", ".5", "+2", "9.2172e-4", " 0.5 "):
+        (row,) = scoreboard.read_published(table(value=value))
+        assert row.number == float(value)
+    (row,) = scoreboard.read_published(table(kind="statement", value=None))
+    assert (row.value, row.toys) == ("", None)
