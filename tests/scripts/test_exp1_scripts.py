@@ -37,29 +37,29 @@ def forced_table(study="study", *, m=6, contexts=(10, 30), signal=3, background=
     )
 
 
-def test_toys_are_those_of_the_numbers(run_script, same):
+def test_toys_are_those_of_the_numbers(run_on, same):
     params = {"seed": SEED, "model": GIVEN, "N": 60, "m": 8, "numbers": [5, 2]}
-    found = run_script("exp1_toys_part", params=params)
+    found = run_on("exp1_toys_part", params=params)
     rows = [experiment1.toy_row(SEED, toy, model=MODEL, N=60, m=8) for toy in (5, 2)]
     same(found, pd.DataFrame(rows))
 
 
-def test_the_roc_is_of_the_typical_toy(run_script, same):
-    found = run_script("exp1_roc", toys=toys(), params={"seed": SEED, "model": GIVEN, "N": 60})
+def test_the_roc_is_of_the_typical_toy(run_on, same):
+    found = run_on("exp1_roc", toys=toys(), params={"seed": SEED, "model": GIVEN, "N": 60})
     sample = experiment1.toy(SEED, 4, model=MODEL, N=60)
     same(found, experiment1.roc_curves(sample, MODEL).assign(toy=4))
 
 
-def test_the_field_is_of_the_worst_toy(run_script, same):
-    found = run_script(
+def test_the_field_is_of_the_worst_toy(run_on, same):
+    found = run_on(
         "exp1_residual_field", toys=toys(), params={"seed": SEED, "model": GIVEN, "N": 60}
     )
     sample = experiment1.toy(SEED, 9, model=MODEL, N=60)
     same(found, experiment1.residual_field(sample, MODEL).assign(toy=9))
 
 
-def test_targets_are_the_closed_forms(run_script):
-    found = run_script(
+def test_targets_are_the_closed_forms(run_on):
+    found = run_on(
         "exp1_targets",
         output={"table": "csv", "numbers": "json"},
         params={"model": GIVEN, "m": 20, "m_scan": [40, 5, 20]},
@@ -77,17 +77,17 @@ def test_targets_are_the_closed_forms(run_script):
     assert found.numbers["mmd2"] == pytest.approx(0.1**2 * found.numbers["D_SB"], rel=1e-12)
 
 
-def test_probes_are_forced_as_configured(run_script, same):
+def test_probes_are_forced_as_configured(run_on, same):
     params = {"seed": SEED, "model": GIVEN, "study": "study", "m": 6, "contexts": [10, 30]}
     params |= {"signal_probes": 3, "background_probes": 5}
-    found = run_script("exp1_forced", params=params)
+    found = run_on("exp1_forced", params=params)
     assert found["signal"].sum() == 2 * 3
     same(found, forced_table())
 
 
-def test_resampling_shows_the_most_contexts(run_script, same):
+def test_resampling_shows_the_most_contexts(run_on, same):
     table = forced_table()
-    found = run_script(
+    found = run_on(
         "exp1_resampling",
         forced=table,
         output={"scores": "csv", "scaling": "csv"},
@@ -97,9 +97,9 @@ def test_resampling_shows_the_most_contexts(run_script, same):
     same(found.scaling, experiment1.resampling_summary(table, MODEL))
 
 
-def test_precision_of_all_parts(run_script, same):
+def test_precision_of_all_parts(run_on, same):
     parts = [forced_table(m=m, contexts=[12]) for m in (5, 9)]
-    found = run_script(
+    found = run_on(
         "exp1_precision",
         parts=parts,
         output={"probes": "csv", "points": "csv", "curve": "csv"},
@@ -113,16 +113,14 @@ def test_precision_of_all_parts(run_script, same):
     same(found.curve, curve)
 
 
-def test_self_influence_of_the_numbers(run_script, same):
+def test_self_influence_of_the_numbers(run_on, same):
     outputs = {"probe": "csv", "profile": "csv"}
     params = {"seed": SEED, "model": GIVEN, "N": 40, "x": [5.0, 0.0]}
     parts = [
-        run_script(
-            "exp1_self_influence_part", output=outputs, params={**params, "numbers": numbers}
-        )
+        run_on("exp1_self_influence_part", output=outputs, params={**params, "numbers": numbers})
         for numbers in ([1, 2], [3])
     ]
-    joined = run_script(
+    joined = run_on(
         "exp1_self_influence",
         probe=[part.probe for part in parts],
         profile=[part.profile for part in parts],
@@ -133,9 +131,9 @@ def test_self_influence_of_the_numbers(run_script, same):
     same(joined.profile, experiment1.radial_profile(profile))
 
 
-def test_the_null_probe_beside_its_exact_error(run_script):
+def test_the_null_probe_beside_its_exact_error(run_on):
     params = {"seed": SEED, "model": GIVEN, "m": 7, "contexts": 15, "replicas": 2, "x": [5.0, 0.0]}
-    found = run_script("exp1_null_probe", params=params)
+    found = run_on("exp1_null_probe", params=params)
     null = replace(MODEL, epsilon=0.0)
     exact = ContextVariance(null).of("raw", m=7)([[5.0, 0.0]])[0]
     assert found["exact_standard_error"].tolist() == pytest.approx([np.sqrt(exact / 15)] * 2)
@@ -153,10 +151,10 @@ def test_the_null_probe_beside_its_exact_error(run_script):
         assert row["standard_error"] == pytest.approx(np.sqrt(scores.variance[0] / 15), rel=1e-12)
 
 
-def test_the_generic_regime_of_every_fraction(run_script, same):
+def test_the_generic_regime_of_every_fraction(run_on, same):
     params = {"seed": SEED, "model": GIVEN, "m": [5, 8], "m_max": 10, "epsilon": [0.2, 0.4]}
     params |= {"contexts": 20, "signal_probes": 2, "background_probes": 3}
-    found = run_script(
+    found = run_on(
         "exp1_generic", output={"curve": "csv", "points": "csv", "linear": "csv"}, params=params
     )
     curves, points = [], []

@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import runpy
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,34 +13,17 @@ from localizer.lhco import editions, registry, samples
 from localizer.randomness import stream
 from scipy.spatial.distance import pdist
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "resources/lhco/registry.csv"
 SMALL = samples.Counts(90, 10, 24, 16, 20)
 
 
-class Named(list):
-    """Files by number and by name, as a job has them."""
-
-    def __init__(self, **paths):
-        super().__init__(map(str, paths.values()))
-        self.__dict__.update({name: str(path) for name, path in paths.items()})
-
-
 @pytest.fixture
-def run(tmp_path):
+def run(run_script):
     """Return what runs a script with these inputs, outputs and parameters."""
 
     def script(name, inputs, outputs, **params):
-        job = SimpleNamespace(
-            rule=name,
-            input=Named(**inputs),
-            output=Named(**outputs),
-            params=SimpleNamespace(**params),
-            wildcards={},
-            log=[str(tmp_path / "results/logs" / f"{name}.log")],
-            threads=1,
-        )
-        runpy.run_path(str(ROOT / f"workflow/scripts/{name}.py"), init_globals={"snakemake": job})
+        run_script(name, input=inputs, output=outputs, params=params)
 
     return script
 

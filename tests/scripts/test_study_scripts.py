@@ -20,9 +20,9 @@ def mmd():
 
 
 @pytest.fixture(scope="module")
-def part(run_script):
+def part(run_on):
     params = {**COMMON, **COUNTS, "toys": [1, 4], "m": [5, 8], "occurrences": 24}
-    return run_script(
+    return run_on(
         "statistics_part",
         wildcards={"statistic": "mmd"},
         output={"scores": "csv", "times": "csv"},
@@ -31,9 +31,9 @@ def part(run_script):
 
 
 @pytest.fixture(scope="module")
-def maps(run_script):
+def maps(run_on):
     params = {**COMMON, "m": [5, 8], "contexts": 3, "half_width": 2.0, "cells": 3}
-    return run_script("statistics_map", params={**params, "names": ["mmd"]})
+    return run_on("statistics_map", params={**params, "names": ["mmd"]})
 
 
 def test_scores_of_every_toy_and_size(part, same):
@@ -69,7 +69,7 @@ def test_times_are_by_event(part):
     assert ratio.tolist() == pytest.approx([200] * 4)
 
 
-def test_the_cost_is_the_mean_over_toys(run_script):
+def test_the_cost_is_the_mean_over_toys(run_on):
     one = {"statistic": "mmd", "m": 5, "contexts": 4}
     other = {"statistic": "energy", "m": 5, "contexts": 4}
     parts = [
@@ -77,7 +77,7 @@ def test_the_cost_is_the_mean_over_toys(run_script):
         pd.DataFrame([{**other, "toy": 0, "seconds": 9, "milliseconds_per_event": 7.0}]),
         pd.DataFrame([{**one, "toy": 1, "seconds": 9, "milliseconds_per_event": 2.0}]),
     ]
-    found = run_script("statistics_cost", parts=parts)
+    found = run_on("statistics_cost", parts=parts)
     assert found["statistic"].tolist() == ["mmd", "energy"]
     assert found["milliseconds_per_event"].tolist() == [1.5, 7.0]
 
@@ -91,9 +91,9 @@ def test_the_map_is_at_the_largest_size(maps, same):
     same(maps, expected)
 
 
-def test_the_summary_of_all_parts(run_script, same, part, maps):
+def test_the_summary_of_all_parts(run_on, same, part, maps):
     later = part.scores.assign(toy=lambda table: table["toy"] + 10)
-    found = run_script(
+    found = run_on(
         "statistics_summary",
         scores=[part.scores, later],
         maps=maps,
@@ -107,7 +107,7 @@ def test_the_summary_of_all_parts(run_script, same, part, maps):
     same(found.points, statistics_study.drawn_points(scores, maps, table, model=MODEL))
 
 
-def test_growth_is_measured_and_fitted(run_script, same, monkeypatch):
+def test_growth_is_measured_and_fitted(run_on, same, monkeypatch):
     """Every point once, with the repeats that were asked for; the measurement itself apart."""
     asked = []
 
@@ -119,7 +119,7 @@ def test_growth_is_measured_and_fitted(run_script, same, monkeypatch):
 
     monkeypatch.setattr(measure, "alone", alone)
     sizes = {"N": [400, 600, 800], "m": [5, 10, 20], "R": [4, 6, 8], "D": [64, 128, 256]}
-    found = run_script(
+    found = run_on(
         "growth",
         output={"points": "csv", "table": "csv"},
         params={"sizes": sizes, "group_size": 2, "repeats": 3},

@@ -8,13 +8,13 @@ MODEL = experiment2.LatentModel(**GIVEN)
 SEED = 4
 
 
-def test_toys_are_those_of_the_numbers(run_script, same):
+def test_toys_are_those_of_the_numbers(run_on, same):
     params = {"seed": SEED, "model": GIVEN, "N": 50, "numbers": [6, 1]}
-    found = run_script("exp2_toys_part", params=params)
+    found = run_on("exp2_toys_part", params=params)
     same(found, pd.DataFrame([experiment2.toy_row(SEED, t, model=MODEL, N=50) for t in (6, 1)]))
 
 
-def test_the_scan_takes_the_paired_toys(run_script, same):
+def test_the_scan_takes_the_paired_toys(run_on, same):
     """Toys beyond the paired ones, and sizes outside of the scan, are other studies'."""
     rows = [
         {
@@ -25,16 +25,16 @@ def test_the_scan_takes_the_paired_toys(run_script, same):
         for N in (20, 40, 80)
     ]
     table = pd.DataFrame(rows)
-    found = run_script("exp2_n_scan", toys=table, params={"N": [20, 80], "toys": 3})
+    found = run_on("exp2_n_scan", toys=table, params={"N": [20, 80], "toys": 3})
     assert found["N"].tolist() == [20, 80]
     assert found["toys"].tolist() == [3, 3]
     same(found, experiment2.n_scan(table[table["N"].ne(40) & table["toy"].lt(3)]))
 
 
-def test_context_of_all_sizes(run_script, same):
+def test_context_of_all_sizes(run_on, same):
     """The numbers are of the given N; the AUCs join the toys of the same number and size."""
     parts = [
-        run_script("exp2_context_part", params={"seed": SEED, "model": GIVEN, "N": N, "toys": 2})
+        run_on("exp2_context_part", params={"seed": SEED, "model": GIVEN, "N": N, "toys": 2})
         for N in (20, 30)
     ]
     rows = [
@@ -44,7 +44,7 @@ def test_context_of_all_sizes(run_script, same):
     toys = pd.DataFrame(
         [experiment2.toy_row(SEED, toy, model=MODEL, N=N) for toy in range(3) for N in (20, 30)]
     )
-    found = run_script(
+    found = run_on(
         "exp2_context",
         parts=parts,
         toys=toys,
@@ -60,11 +60,11 @@ def test_context_of_all_sizes(run_script, same):
 OPTIONS = {"N": 40, "mu_norm": 0.8}
 
 
-def test_targets_and_runs_of_every_toy_in_both_constructions(run_script, same):
+def test_targets_and_runs_of_every_toy_in_both_constructions(run_on, same):
     params = {"seed": SEED, "model": GIVEN, "m": 6, "tolerance": 1e-8, "numbers": [3, 0], **OPTIONS}
-    targets = run_script("exp2_recovery_targets", params={**params, "R": 200})
+    targets = run_on("exp2_recovery_targets", params={**params, "R": 200})
     run = {"R": [20, 60], "replacement": True, "group_size": 20}
-    runs = run_script("exp2_recovery_runs", params={**params, **run})
+    runs = run_on("exp2_recovery_runs", params={**params, **run})
     rows, tables = [], []
     for toy in (3, 0):
         for kind in ("shared", "independent"):
@@ -78,7 +78,7 @@ def test_targets_and_runs_of_every_toy_in_both_constructions(run_script, same):
     same(runs, pd.concat(tables))
 
 
-def test_the_typical_toy_stands_beside_its_own_targets(run_script):
+def test_the_typical_toy_stands_beside_its_own_targets(run_on):
     """Toy 1 is the nearest to the median among those with a run; toy 2 has none."""
     targets = pd.DataFrame(
         {
@@ -101,7 +101,7 @@ def test_the_typical_toy_stands_beside_its_own_targets(run_script):
             for estimator in ("raw", "pair")
         ]
     )
-    found = run_script(
+    found = run_on(
         "exp2_recovery",
         targets=targets,
         runs=runs,
@@ -120,7 +120,7 @@ def test_the_typical_toy_stands_beside_its_own_targets(run_script):
     assert rows.loc[("shared", 1), "variance_of_witness"] == 3.0
 
 
-def test_tables_are_joined_in_the_order_given(run_script, same):
+def test_tables_are_joined_in_the_order_given(run_on, same):
     parts = [pd.DataFrame({"a": [3, 1], "b": [0.5, 0.25]}), pd.DataFrame({"a": [2], "b": [1.5]})]
-    found = run_script("join_tables", parts=parts)
+    found = run_on("join_tables", parts=parts)
     same(found, pd.DataFrame({"a": [3, 1, 2], "b": [0.5, 0.25, 1.5]}))

@@ -46,9 +46,9 @@ def sample(arrays):
 
 
 @pytest.fixture(scope="module")
-def made(run_script, arrays):
+def made(run_on, arrays):
     kinds = {"features": "npz", "compressed": "npz", "targets": "npz", "numbers": "json"}
-    return run_script(
+    return run_on(
         "exp3_features",
         edition=EDITION,
         scale={"value": D_MED},
@@ -59,13 +59,13 @@ def made(run_script, arrays):
 
 
 @pytest.fixture(scope="module")
-def parts(run_script, made):
+def parts(run_on, made):
     """Return the jobs of each batch size; the one of m = 5 is cut in two."""
     ends = {5: [[0, 40, 80], [80, 160]], 9: [[0, 40]]}
     params = {"seed": SEED, "group_size": 20, "replacement": True}
     return {
         m: [
-            run_script(
+            run_on(
                 "exp3_batches_part",
                 compressed=made.compressed,
                 output="npz",
@@ -78,9 +78,9 @@ def parts(run_script, made):
 
 
 @pytest.fixture(scope="module")
-def swept(run_script, made, parts):
+def swept(run_on, made, parts):
     return {
-        m: run_script(
+        m: run_on(
             "exp3_sweep",
             numbers=made.numbers,
             targets=made.targets,
@@ -204,11 +204,11 @@ def test_the_scores_kept_are_those_of_the_last_checkpoint(made, swept):
         assert np.array_equal(values, getattr(scores, name))
 
 
-def test_the_scaling_law_of_all_sizes(run_script, same, made, swept):
+def test_the_scaling_law_of_all_sizes(run_on, same, made, swept):
     kinds = dict.fromkeys(
         ("sweep", "curves", "by_m", "by_R", "repeated", "fits", "table_m", "table_R"), "csv"
     )
-    found = run_script(
+    found = run_on(
         "exp3_scaling",
         numbers=made.numbers,
         sweeps=[swept[9].table, swept[5].table],
@@ -280,12 +280,12 @@ def test_the_scaling_law_of_all_sizes(run_script, same, made, swept):
     same(columns, convergence.law_curves(moments, sweep, rho_limit=limit))
 
 
-def test_floors_of_every_score(run_script):
+def test_floors_of_every_score(run_on):
     """SIC by hand: of ten events the exact kernel has the two signals at rank 1 and 4."""
     labels = np.array([True] * 2 + [False] * 8)
     exact = np.array([10, 7, 9, 8, 6, 5, 4, 3, 2, 1.0])
     up, down = np.arange(10.0), -np.arange(10.0)
-    found = run_script(
+    found = run_on(
         "exp3_floors",
         edition=EDITION,
         targets={"labels": labels, "self_inclusive": down, "loo": up},
@@ -303,10 +303,10 @@ def test_floors_of_every_score(run_script):
     assert table.loc[4, "direct witness"] == pytest.approx(np.sqrt(2))
 
 
-def test_the_exact_witness_from_its_parts(run_script, arrays, sample):
+def test_the_exact_witness_from_its_parts(run_on, arrays, sample):
     """The bank's kernel is the mean over the bandwidths; by brute force."""
     sums = {
-        part: run_script(
+        part: run_on(
             "exp3_exact_part",
             scale={"value": D_MED},
             coordinates=arrays,
@@ -316,7 +316,7 @@ def test_the_exact_witness_from_its_parts(run_script, arrays, sample):
         for part in ("within", "0", "1", "2")
     }
     assert [int(part["events"]) for part in sums.values()] == [45, 17, 17, 16]
-    found = run_script(
+    found = run_on(
         "exp3_exact",
         within=sums["within"],
         across=[sums[part] for part in "012"],
@@ -331,8 +331,8 @@ def test_the_exact_witness_from_its_parts(run_script, arrays, sample):
     assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_bandwidths_share_their_frequencies(run_script, same, arrays, sample):
-    found = run_script(
+def test_bandwidths_share_their_frequencies(run_on, same, arrays, sample):
+    found = run_on(
         "exp3_bandwidths",
         edition=EDITION,
         scale={"value": D_MED},
@@ -362,8 +362,8 @@ def test_bandwidths_share_their_frequencies(run_script, same, arrays, sample):
 POINT = {"estimator": "pair", "m": 5, "R": 100}
 
 
-def test_seeds_are_draws_of_the_features(run_script, same, arrays, sample):
-    found = run_script(
+def test_seeds_are_draws_of_the_features(run_on, same, arrays, sample):
+    found = run_on(
         "exp3_seeds_part",
         scale={"value": D_MED},
         coordinates=arrays,
@@ -385,12 +385,12 @@ def test_seeds_are_draws_of_the_features(run_script, same, arrays, sample):
     same(found, pd.DataFrame(rows))
 
 
-def test_scatter_of_the_published_quantities(run_script):
+def test_scatter_of_the_published_quantities(run_on):
     columns = {"auc_witness": [0.90, 0.91, 0.93, 0.95], "C": [5e9, 6e9, 7e9, 9e9], "variance": 1.0}
     draws = pd.DataFrame({"sample_number": [0, 0, 1, 1], **columns})
     seeds = pd.DataFrame({"auc_witness": [0.80, 0.82], "C": [1e9, 3e9], "variance": 2.0})
     published = pd.read_csv(ROOT / "resources" / "published.csv", dtype=str)
-    found = run_script(
+    found = run_on(
         "exp3_scatter", edition=EDITION, surrogates=draws, seeds=seeds, published=published
     ).set_index("quantity")
     assert set(found.index) == {"auc_witness", "C"}
@@ -408,8 +408,8 @@ def test_scatter_of_the_published_quantities(run_script):
     assert (row["draws"], row["draws_of_features_here"]) == (4, 2)
 
 
-def test_references_of_the_sample_and_of_a_surrogate(run_script, same, arrays, made, sample):
-    found = run_script(
+def test_references_of_the_sample_and_of_a_surrogate(run_on, same, arrays, made, sample):
+    found = run_on(
         "exp3_references",
         edition=EDITION,
         coordinates=arrays,
@@ -466,12 +466,10 @@ def test_references_of_the_sample_and_of_a_surrogate(run_script, same, arrays, m
             assert row[f"{name}_spread"] == pytest.approx(part[name].std(ddof=1))
 
 
-def test_scatter_over_surrogate_samples(run_script, same):
+def test_scatter_over_surrogate_samples(run_on, same):
     """The sizes are the paper's, thinned."""
     params = {**COMMON, "max_events": 60, "copula": "uniform", "numbers": [3], "references": 2}
-    found = run_script(
-        "exp3_scatter_part", surrogate=SURROGATE, params={**params, "points": [POINT]}
-    )
+    found = run_on("exp3_scatter_part", surrogate=SURROGATE, params={**params, "points": [POINT]})
     assert found["sample_number"].tolist() == [3, 3]
     assert found["reference_number"].tolist() == [0, 1]
     # of the paper's 121352 + 772 mixed events; at least two of each class stay
@@ -499,14 +497,14 @@ def test_scatter_over_surrogate_samples(run_script, same):
     same(found.drop(columns=["sample_number", "reference_number"]), pd.DataFrame(rows))
 
 
-def test_choices_stand_beside_their_names(run_script):
+def test_choices_stand_beside_their_names(run_on):
     rng = stream(SEED, "choices")
     shapes = {"mixed": 45, "reference": 50, "evaluation_background": 30, "evaluation_signal": 14}
     samples = {name: rng.normal(size=(n, 4)) for name, n in shapes.items()}
     labels = np.arange(45) >= 36
     base, loo, exact = rng.normal(size=(3, 45))
     seeds = pd.DataFrame({"draw": [0, 1], "auc_witness": [0.6, 0.8], "C": [10.0, 40.0]})
-    found = run_script(
+    found = run_on(
         "exp3_choices",
         edition=EDITION,
         samples={**samples, "labels": labels},
