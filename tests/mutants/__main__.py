@@ -32,7 +32,7 @@ def main(words: list[str] | None = None, root: Path = ROOT, here: Path = HERE) -
     parser.add_argument("--id", action="append", default=[], help="plant this one, show its diff")
     parser.add_argument("--list", action="store_true", help="list them, run nothing")
     parser.add_argument("--at-least", type=float, help="share killed, in percent, or fail")
-    parser.add_argument("--budget", type=float, default=30, help="seconds of tests for a mutant")
+    parser.add_argument("--budget", type=float, default=60, help="seconds of tests for a mutant")
     given = parser.parse_args(words)
     try:
         mutants = chosen(given, root, here)

@@ -114,6 +114,7 @@ class Copies:
     workers: int = 2
     running: set[subprocess.Popen[str]] = field(default_factory=set)
     planted: int = 0
+    stopped: bool = False
 
     def __post_init__(self) -> None:
         self.free: queue.Queue[Path] = queue.Queue()
@@ -143,7 +144,8 @@ class Copies:
             self.free.put(worker)
 
     def stop(self) -> None:
-        """End what is still running, with all that it has started."""
+        """End what is still running, with all that it has started; nothing else is begun."""
+        self.stopped = True
         for process in list(self.running):
             os.killpg(process.pid, signal.SIGKILL)
 
@@ -190,6 +192,8 @@ class Copies:
         )
         self.running.add(process)
         try:
+            if self.stopped:
+                os.killpg(process.pid, signal.SIGKILL)
             said, _ = process.communicate(timeout=timeout)
             return process.returncode, said
         except subprocess.TimeoutExpired:
@@ -204,9 +208,11 @@ def _threads(copies: Copies) -> Iterator[ThreadPoolExecutor]:
     pool = ThreadPoolExecutor(copies.workers)
     try:
         yield pool
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    except BaseException:
         copies.stop()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def baseline(copies: Copies, nearest: Nearest, mutants: Iterable[Mutant], limit: float) -> None:

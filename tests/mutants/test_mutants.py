@@ -48,7 +48,7 @@ SOURCE = '''"""No 1 < 2 here."""
 import math
 if TYPE_CHECKING:
     a = 3
-def f(x: int, *, y: "Literal[5]" = -4) -> "Literal[6]":
+def f(x: int, *, y: Literal[5] = -4) -> Literal[6]:
     if not (x < y and y):
         raise ValueError("at least 7" if x > 8 else "9")
     print(10)
