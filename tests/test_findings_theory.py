@@ -6,7 +6,8 @@ A z-test fails by chance with |z| > 5, once in 1.7 million.
 import math
 from dataclasses import replace
 from functools import partial
-from itertools import permutations, product
+from itertools import combinations_with_replacement, permutations, product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -247,3 +248,342 @@ def test_the_ratio_of_variances_is_that_of_the_population():
     ratio, error = findings1._measured_ratio(part, 0.1)
     assert abs(ratio - (0.1 * 3 + 0.9 * 2.2) / (0.1 * 1 + 0.9 * 2)) < 5 * error
     assert 0.005 < error < 0.02
+
+
+# --- helpers by hand ----------------------------------------------------------------------
+
+
+def test_distances_in_standard_errors_by_hand():
+    """Four contexts and scatters of 12 and 48: errors of 1 and 2."""
+    found = Moments(4, np.array([1.0, 5.0]), np.array([12.0, 48.0]))
+    assert findings_theory._off(found, [0.0, 4.0]) == pytest.approx(1.0)
+    assert findings_theory._off(found, [1.5, 11.0]) == pytest.approx(3.0)
+    # 10 apart over sqrt(1 + 4), whatever their order
+    for exact in ([0.0, 10.0], [10.0, 0.0]):
+        gap = findings_theory._smallest_gap(found, np.array(exact))
+        assert gap == pytest.approx(10 / math.sqrt(5))
+
+
+def test_means_over_batches_by_hand():
+    def kernel(members):
+        return float(sum(members) ** 2)
+
+    # of 0, 1 and 2: squares of 0 to 4, one, two, three, two and one times
+    assert findings_theory._mean_of(kernel, 3, 2) == pytest.approx((2 + 12 + 18 + 16) / 9)
+    assert findings_theory._mean_of(kernel, 3, 2, first=1) == pytest.approx((1 + 4 + 9) / 3)
+    values = {(0, 0): 1.0, (0, 1): 2.0, (1, 0): 5.0, (1, 1): 8.0}
+    assert findings_theory._given(values, 0) == 1.5
+    assert findings_theory._localized(values, 2) == pytest.approx([-2.5, 2.5])
+
+
+def test_the_largest_distance_of_two_by_hand():
+    batch = np.array([[0.0, 1.0], [3.0, -4.0], [2.0, 2.0]])
+    assert findings_theory._largest_distance(batch) == 5.0
+    # the larger of two Rayleigh variables: sqrt(pi / 2) (2 - 1 / sqrt(2))
+    null = replace(MODEL, epsilon=0.0)
+    expected = math.sqrt(math.pi / 2) * (2 - 1 / math.sqrt(2))
+    assert findings_theory._mean_largest(null, 2) == pytest.approx(expected)
+    # one event more beside the origin changes nothing
+    assert findings_theory._mean_largest(null, 2, np.zeros(2)) == pytest.approx(
+        math.sqrt(math.pi / 2)
+    )
+    # signal alone, a Rice mean: about its distance and a width at a right angle
+    signal = replace(MODEL, epsilon=1.0, sigma_s=0.01)
+    assert findings_theory._mean_largest(signal, 1) == pytest.approx(1.5 + 0.0001 / 3, abs=1e-6)
+
+
+def test_nodes_have_the_moments_of_their_component():
+    for epsilon, mean, variance in ((0.0, 0.0, 1.0), (1.0, 1.5, 0.25)):
+        x, weights = findings_theory._nodes(replace(MODEL, epsilon=epsilon), order=5)
+        assert weights.sum() == pytest.approx(1.0)
+        assert weights @ x == pytest.approx([mean, 0.0])
+        assert weights @ (x - [mean, 0.0]) ** 2 == pytest.approx([variance, variance])
+
+
+def test_a_kernel_with_the_event_and_its_evidence_by_hand():
+    x = np.array([[1.0, 0.5], [0.0, 0.0]])
+    # E q_B(x, X) by quadrature over both components
+    total = 0.0
+    for share, kind in ((0.98, 0.0), (0.02, 1.0)):
+        nodes, weights = findings_theory._nodes(replace(MODEL, epsilon=kind))
+        total += share * float((functionals.pair_kernel(x, nodes, h=1.0) @ weights)[0])
+    assert findings_theory._mean_q(MODEL, x[0]) == pytest.approx(total, abs=1e-12)
+    ratio = np.exp(MODEL.log_likelihood_ratio(x))
+    evidence = findings_theory._log_evidence(MODEL, x)
+    assert evidence == pytest.approx(np.log(0.98 + 0.02 * ratio))
+
+
+def test_statistics_are_those_of_each_batch():
+    blocks = population(MODEL)(stream(SEED, "blocks"), 8).reshape(2, 4, 2)
+    expected = [functionals.unbiased(batch, h=0.7) for batch in blocks]
+    assert findings_theory._statistics(blocks, h=0.7) == pytest.approx(expected, abs=1e-14)
+
+
+def test_exponents_and_power_by_hand():
+    variance = findings_theory.ContextVariance(MODEL)
+    probes = replace(MODEL, epsilon=0.5).components
+    ratio = variance.of("pair", m=40).mean(probes) / variance.of("pair", m=10).mean(probes)
+    found = findings_theory._exponent(variance, "pair", (10, 40), MODEL)
+    assert found == pytest.approx(math.log(ratio) / math.log(4))
+    narrow = replace(MODEL, sigma_s=0.1, h=0.3, epsilon=0.0)
+    fluctuation = math.sqrt(findings_theory.ContextVariance(narrow).zeta_2)
+    assert findings_theory._power(MODEL, 0.1, 0.3) == pytest.approx(narrow.D_SB / fluctuation)
+
+
+# --- planted deviations: what is found wrong, by id ----------------------------------------
+
+STUDIES = {
+    "marginals": lambda: findings_theory.of_marginals(SEED, MODEL, R=100),
+    "projections": lambda: findings_theory.of_projections(SEED, atoms=3, m=4),
+    "influence": lambda: findings_theory.of_influence(SEED, MODEL, R=300),
+    "mmd": lambda: findings_theory.of_mmd(SEED, MODEL, number=4000),
+    "variances": lambda: findings_theory.of_variances(SEED, MODEL, R=2000, about=0.1),
+    "witness": lambda: findings_theory.of_witness(SEED, MODEL, N=50, runs=50),
+    "context": lambda: findings_theory.of_context(SEED, MODEL, N=5, toys_of=200),
+    "interpretation": lambda: findings_theory.of_interpretation(SEED, MODEL, N=100, runs=50),
+    "choices": lambda: findings_theory.of_choices(SEED, MODEL, N=30, runs=500),
+}
+
+
+def times(factor):
+    return lambda exact: lambda *a, **k: factor * exact(*a, **k)
+
+
+def plus(shift):
+    return lambda exact: lambda *a, **k: exact(*a, **k) + shift
+
+
+def doubled_scores(exact):
+    def wrong(*a, **k):
+        found = exact(*a, **k)
+        moments = {n: Moments(m.contexts, 2 * m.mean, m.scatter) for n, m in found.moments.items()}
+        return replace(found, moments=moments)
+
+    return wrong
+
+
+def moved_nodes(exact):
+    def wrong(model, **k):
+        x, weights = exact(model, **k)
+        return x + 0.01, weights
+
+    return wrong
+
+
+def with_twins(_):
+    def wrong(kernel, batch, r):
+        return float(np.mean([kernel(m) for m in combinations_with_replacement(batch, r)]))
+
+    return wrong
+
+
+def of_fixed_width(exact):
+    return lambda *a, n_per_bandwidth: exact(*a, n_per_bandwidth=64 + 0 * n_per_bandwidth)
+
+
+def slightly_off(exact):
+    """Make the ratio depend on the event: a prior that is a little too wide."""
+    return lambda x, *, sigma_s, spread: exact(x, sigma_s=sigma_s, spread=1.01 * spread)
+
+
+def with_more_signal(exact):
+    return lambda model: exact(replace(model, epsilon=0.1))
+
+
+def of_one_bandwidth(exact):
+    return lambda x, **_: exact(x, h=1.0)
+
+
+def too_small(*_, runs, **__):
+    """Return shares of 1/2 and a statistic of no excess."""
+    return np.resize([0.4, 0.6], runs), np.resize([-1.0, 1.0], runs)
+
+
+T = findings_theory
+PLANTED = [
+    ("marginals", [(functionals, "localization", times(3.0), "t.replacement t.addition_constant")]),
+    (
+        "marginals",
+        [
+            (functionals, "mean_plug_in", times(3.0), "t.addition_constant"),
+            (T, "mmd_scores", doubled_scores, "t.addition_u_statistic"),
+        ],
+    ),
+    ("projections", [(T, "_mean_of", plus(1e-6), "t.hajek")]),
+    ("projections", [(T, "_mean_of", times(1.001), "t.hoeffding t.hajek")]),
+    (
+        "projections",
+        [
+            (
+                *(T, "_u_statistic", with_twins),
+                "t.hoeffding t.hajek t.context_difference t.degenerate",
+            )
+        ],
+    ),
+    (
+        "influence",
+        [
+            (functionals, "influence", times(1.5), "t.influence"),
+            (T, "_path_slope", times(1.001), "t.influence_u_statistic"),
+            (T, "_nodes", moved_nodes, "t.influence_null"),
+        ],
+    ),
+    (
+        "mmd",
+        [
+            (T, "_nodes", moved_nodes, "t.gaussian_forms t.mmd_projection"),
+            (functionals, "pair_kernel", plus(1e-4), "t.global_epsilon t.local_epsilon"),
+        ],
+    ),
+    ("mmd", [(T, "_statistics", times(1.5), "t.mmd_unbiased t.null_second_order")]),
+    (
+        "variances",
+        [
+            (T.mmd, "T_without", times(1.001), "t.pair_removal"),
+            (T, "_mean_q", plus(0.05), "t.pair_variance"),
+            (T.scaling, "q_rho", times(1 + 1e-8), "t.q_rho"),
+        ],
+    ),
+    (
+        "witness",
+        [
+            (T.witness, "loo_witness", plus(0.05), "t.loo_unbiased t.self_difference"),
+            (T, "fourier_features", of_fixed_width, "t.rff_trade_off"),
+            (T.witness, "rff_loo", plus(1e-9), "t.rff_loo"),
+        ],
+    ),
+    ("witness", [(T.witness, "self_difference", times(1.001), "t.self_difference")]),
+    (
+        "context",
+        [
+            (T.posterior, "signal_posterior", plus(2e-9), "e2.known_theta"),
+            (T, "_private_ratio", slightly_off, "e2.no_shared_no_information t.fixed_count"),
+            (T.posterior, "contextual_posterior", plus(2e-7), "t.contextual_posterior"),
+            (T, "population", with_more_signal, "t.evidence_grows"),
+        ],
+    ),
+    (
+        "interpretation",
+        [
+            (T, "_mismatch", lambda _: too_small, "t.background_mismatch"),
+            (T.witness, "loo_witness", plus(0.05), "t.selection"),
+            (T, "_power", lambda _: lambda *_: 1.0, "t.bandwidth_scale"),
+        ],
+    ),
+    (
+        "choices",
+        [
+            (T, "_statistics", of_one_bandwidth, "t.scan_calibration"),
+            (T.witness, "loo_witness", lambda _: lambda x, *_: x[:1, 1], "t.cross_fitting"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("study", "plants"), PLANTED)
+def test_planted_deviations_are_found(monkeypatch, study, plants):
+    """Several at a time where they do not touch the same claims."""
+    wanted = set()
+    for where, name, wrong, ids in plants:
+        monkeypatch.setattr(where, name, wrong(getattr(where, name)))
+        wanted |= set(ids.split())
+    found = STUDIES[study]()
+    assert {finding.id for finding in found if not finding.holds} == wanted
+
+
+@pytest.mark.parametrize(
+    ("off", "gap", "wrong"),
+    [
+        (4.9, 5.1, set()),
+        (4.9, 4.9, {"t.addition_constant"}),
+        (5.1, 5.1, {"t.replacement", "t.addition_constant", "t.addition_u_statistic"}),
+    ],
+)
+def test_five_standard_errors_decide(monkeypatch, off, gap, wrong):
+    monkeypatch.setattr(findings_theory, "_off", lambda *_: off)
+    monkeypatch.setattr(findings_theory, "_smallest_gap", lambda *_: gap)
+    # enough contexts for the order of the probes
+    found = findings_theory.of_marginals(SEED, MODEL, R=100)
+    assert {finding.id for finding in found if not finding.holds} == wrong
+    assert {finding.value for finding in found} == {off}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *(("raw", {"t.raw_order"}), ("addition", {"t.matched_order"})),
+        *(("pair", {"t.matched_order"}), ("replacement", set())),
+    ],
+)
+def test_orders_of_the_variances_are_about_the_claimed(monkeypatch, name, wrong, sign):
+    for shift, off in ((0.09, set()), (0.11, wrong)):
+
+        def exponent(variance, estimator, *_, shift=shift):
+            one = variance.model.epsilon == 0.2 and estimator == name
+            return (-1.0 if estimator == "raw" else -3.0) + sign * shift * one
+
+        monkeypatch.setattr(findings_theory, "_exponent", exponent)
+        found = findings_theory.of_variances(SEED, MODEL, R=200, about=0.1)
+        assert {f.id for f in found if f.id.endswith("_order") and not f.holds} == off
+
+
+@pytest.mark.parametrize(
+    ("by_N", "range_by_N", "by_exposure", "wrong"),
+    [
+        (0.95, 0.95, 0.45, set()),
+        (0.85, 0.95, 0.55, {"t.sampling"}),
+        (0.95, 0.85, 0.55, {"t.sampling"}),
+        (0.95, 0.95, 0.39, {"t.error_by_exposure"}),
+        (0.95, 0.95, 0.61, {"t.error_by_exposure"}),
+    ],
+)
+def test_exponents_of_sampling(monkeypatch, by_N, range_by_N, by_exposure, wrong):
+    """Differences that fall as powers of N, and errors as a power of the exposure."""
+
+    def contexts_mean(q, _, *, twins):
+        N = len(q)
+        # an even difference, and a small one whose range falls otherwise
+        return (N**-by_N + 1e-3 * N**-range_by_N * np.resize([-1, 1], N)) * twins
+
+    def run(_, *, groups, **options):
+        assert options["group_size"] == 500
+        assert options["replacement"] is False
+        return SimpleNamespace(count=np.full(400, 25.0 * len(groups)))
+
+    def scores(sums):
+        return SimpleNamespace(witness=3 + sums.count**-by_exposure)
+
+    monkeypatch.setattr(functionals, "pair_kernel", lambda x, *_, **__: np.zeros((len(x), 1)))
+    monkeypatch.setattr(findings_theory, "_contexts_mean", contexts_mean)
+    monkeypatch.setattr(findings_theory.batches, "KernelPairs", lambda q: q)
+    monkeypatch.setattr(findings_theory.batches, "run", run)
+    monkeypatch.setattr(findings_theory.batches, "scores", scores)
+    monkeypatch.setattr(findings_theory.mmd, "pair_contributions", lambda _: np.full(400, 6 / 400))
+    sampling, exposure = found = findings_theory.of_sampling(SEED, MODEL)
+    assert {finding.id for finding in found if not finding.holds} == wrong
+    assert exposure.value == pytest.approx(-by_exposure)
+    assert sampling.value == pytest.approx(2000**-by_N / MODEL.class_separation(20))
+
+
+@pytest.mark.parametrize(
+    ("mean", "holds"),
+    [((1.8, 0.0), True), ((1.9, 0.0), False), ((1.0, 1.5), True), ((0.9, 1.5), False)],
+)
+def test_an_ordinary_event_by_its_place(monkeypatch, mean, holds):
+    """The largest witness lies a little beyond the mean; 2.15 has a tenth of B beyond it.
+
+    At (0, 5) the witness must be below a tenth: it is 0.09 for (1, 1.5), above for the last.
+    """
+    monkeypatch.setattr(findings_theory, "_power", lambda *_: 1.0)
+    monkeypatch.setattr(findings_theory, "_mismatch", too_small)
+    model = replace(MODEL, mean=mean)
+    found = findings_theory.of_interpretation(SEED, model, N=20, runs=2)[0]
+    assert (found.id, found.holds) == ("t.ordinary_event", holds)
+
+
+@pytest.mark.parametrize(("alike", "holds"), [(0.89, True), (0.91, False)])
+def test_rankings_that_are_alike(monkeypatch, alike, holds):
+    monkeypatch.setattr(findings_theory, "spearmanr", lambda *_: SimpleNamespace(statistic=alike))
+    found = findings_theory.of_choices(SEED, MODEL, N=10, runs=20)[2]
+    assert (found.id, found.value, found.holds) == ("t.different_rankings", alike, holds)

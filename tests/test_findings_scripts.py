@@ -1,0 +1,204 @@
+"""The scripts of the verdicts hand every table and every setting to the study that asks for it."""
+
+import json
+import runpy
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import stage
+from localizer import findings1, findings2, findings3, findings_theory, scoreboard
+from localizer.experiment2 import LatentModel
+from localizer.gaussian import GaussianBenchmark
+from localizer.scaling import PairMoments
+
+MODEL = {"mean": (1.5, 0.0), "sigma_s": 0.5, "epsilon": 0.02, "h": 1.0}
+LATENT = {"d": 2, "sigma_s": 0.5, "epsilon": 0.02, "h": 1.0}
+MOMENTS = {"N": 10, "replacement": True, "witness": 1.0, "pair": 2.0, "aligned": 0.5}
+PUBLISHED = "id,experiment,where,quantity,kind,value,error,toys\n"
+ROWS = "a,I,sec. x,a number,ensemble,0.5,0.1,\nb,I,sec. x,a claim,statement,,,\n"
+KNOWN = scoreboard.Published("a", "I", "sec. x", "a number", "ensemble", "0.5", "0.1", None)
+CLAIM = scoreboard.Published("b", "I", "sec. x", "a claim", "statement", "", "", None)
+
+
+class Inputs(dict):
+    __getattr__ = dict.__getitem__
+
+
+class Outputs(list):
+    def __init__(self, **names):
+        super().__init__(names.values())
+        self.__dict__.update(names)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Return what runs a script on files that hold their own names."""
+    monkeypatch.setattr(stage, "Stage", nullcontext)
+
+    def run(script, params, *, tables="", texts=None, outputs=("out",)):
+        files = {f"{name}": f"name,auc_evaluation\n{name},0.25\n" for name in tables.split()}
+        for name, text in {**files, **(texts or {})}.items():
+            (tmp_path / name).write_text(text)
+        given = Inputs({name: str(tmp_path / name) for name in (*files, *(texts or {}))})
+        given["code"] = "not read"
+        if script == "scoreboard":
+            given["findings"] = [given.pop("one"), given.pop("two")]
+        made = Outputs(**{name: str(tmp_path / name) for name in outputs})
+        snakemake = SimpleNamespace(input=given, params=SimpleNamespace(**params), output=made)
+        runpy.run_path(f"workflow/scripts/{script}.py", init_globals={"snakemake": snakemake})
+        return {name: (tmp_path / name).read_text() for name in outputs}
+
+    return run
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Return what records the calls of all studies of a module, tables by their names."""
+
+    def plain(value):
+        return value["name"].item() if isinstance(value, pd.DataFrame) else value
+
+    def calls(module):
+        seen = {}
+
+        def recorder(name):
+            def record(*args, **options):
+                options = {key: plain(value) for key, value in options.items()}
+                seen[name] = ([plain(value) for value in args], options)
+                return [scoreboard.statement(name, True)]
+
+            return record
+
+        for name in vars(module):
+            if name.startswith("of_") or name == "measured_values":
+                monkeypatch.setattr(module, name, recorder(name))
+        return seen
+
+    return calls
+
+
+def names(written):
+    return [finding["id"] for finding in json.loads(written["out"])]
+
+
+def test_experiment1(run, calls):
+    seen = calls(findings1)
+    params = {"model": MODEL, "m": 20, "seed": 3, "loo_toys": 50, "contexts": 7}
+    words = {"about": 0.1, "nearly": 0.2, "essentially": 0.3}
+    written = run(
+        "exp1_findings",
+        {**params, **words, "published_probes": 8},
+        tables="toys field scores scaling null_probe m_scan m_scan_probes efficiency generic "
+        "self_influence",
+    )
+    model = GaussianBenchmark(**MODEL)
+    sizes = {"sizes": (5, 80, 160, 320, 640), "published_probes": 8}
+    assert seen == {
+        "of_targets": ([model, 20], {"seed": 3}),
+        "of_toys": (["toys", model], {"m": 20, "loo_toys": 50, "seed": 3}),
+        "of_field": (["field", model], {}),
+        "of_resampling": (["scores", "scaling"], {}),
+        "of_null_probe": (["null_probe", 7], {}),
+        "of_m_scan": (["m_scan", "m_scan_probes", model], sizes),
+        "of_efficiency": (["efficiency", model], words),
+        "of_generic": (["generic"], {"about": 0.1}),
+        "of_self_influence": (["self_influence"], {}),
+    }
+    assert names(written) == list(seen)
+
+
+def test_experiment2(run, calls):
+    seen = calls(findings2)
+    params = {"seed": 3, "model": LATENT, "N": 500, "published_toys": 9}
+    written = run(
+        "exp2_findings",
+        {**params, "recovery_m": 20, "recovery_N": 400, "nearly": 0.2},
+        tables="toys scan targets runs context",
+        texts={"numbers": '{"oracle": 1.0}', "published": PUBLISHED + ROWS},
+    )
+    model = LatentModel(**LATENT)
+    # a claim in words has no number
+    recovery = {"m": 20, "N": 400, "nearly": 0.2, "published": {"a": 0.5}}
+    assert seen == {
+        "of_toys": (["toys"], {"model": model, "N": 500}),
+        "of_n_scan": (["toys", "scan"], {"published_toys": 9}),
+        "of_recovery": (["targets", "runs"], recovery),
+        "of_context": (["context", {"oracle": 1.0}], {}),
+        "of_model": ([3], {"model": model}),
+    }
+    assert names(written) == list(seen)
+
+
+def test_experiment3(run, calls):
+    seen = calls(findings3)
+    params = {"close": 0.01, "m": 100, "m_scan_R": 20, "identical": 0.02, "essentially": 0.03}
+    written = run(
+        "exp3_findings",
+        {**params, "fit_minimum": 4.0, "alpha": 0.05},
+        tables="counts witness bandwidths sweep fits repeated surrogates seeds",
+        texts={
+            "numbers": json.dumps({"moments": MOMENTS, "dimension": 12, "edition": "subset"}),
+            "published": PUBLISHED + ROWS,
+            "law": '{"deviation": 1.0}',
+        },
+    )
+    rows = {"a": KNOWN, "b": CLAIM}
+    measured = [scoreboard.statement("measured_values", True)]
+    convergence = {"m": 100, "m_scan_R": 20, "identical": 0.02, "essentially": 0.03}
+    law = ["sweep", "fits", "repeated", {"deviation": 1.0}]
+    assert seen == {
+        "measured_values": (["witness", "bandwidths", "sweep", "fits"], {}),
+        "of_samples": (["counts", 12], {}),
+        "of_draws": ([measured, "surrogates", "seeds", rows], {"edition": "subset"}),
+        "of_bandwidths": (["bandwidths", 0.25], {"close": 0.01}),
+        "of_correlations": (["sweep", PairMoments(**MOMENTS), rows], {}),
+        "of_convergence": (["sweep"], convergence),
+        "of_scaling": (law, {"fit_minimum": 4.0, "alpha_tolerance": 0.05}),
+    }
+    assert names(written) == list(seen)[1:]
+
+
+def test_theory(run, calls):
+    seen = calls(findings_theory)
+    written = run("theory_findings", {"seed": 3, "model": MODEL, "about": 0.1})
+    model = GaussianBenchmark(**MODEL)
+    assert all(seen[name][0] == [3, model] for name in seen if name != "of_projections")
+    assert seen["of_projections"] == ([3], {})
+    assert {name: options for name, (_, options) in seen.items() if options} == {
+        "of_variances": {"about": 0.1}
+    }
+    assert sorted(names(written)) == sorted(seen) == sorted(STUDIES)
+
+
+STUDIES = [name for name in vars(findings_theory) if name.startswith("of_")]
+
+
+@pytest.mark.parametrize(
+    ("reason", "verdicts"),
+    [("", ["agrees", "disagrees"]), ("smoke", ["not comparable"] * 2)],
+)
+def test_scoreboard(run, reason, verdicts):
+    findings = (scoreboard.Finding("a", 0.6, 0.0, draws=(1.0,)), scoreboard.statement("b", False))
+    texts = {
+        name: json.dumps([finding.as_dict()])
+        for name, finding in zip(("one", "two"), findings, strict=True)
+    }
+    made = run(
+        "scoreboard",
+        {"not_comparable": reason},
+        texts={**texts, "published": PUBLISHED + ROWS},
+        outputs=("csv", "tex", "tally", "numbers"),
+    )
+    lines = made["csv"].splitlines()
+    assert lines[0] == ",".join(scoreboard.COLUMNS)
+    assert [verdict in line for verdict, line in zip(verdicts, lines[1:], strict=True)] == [
+        True
+    ] * 2
+    assert ("1 agrees, 0 tension, 1 disagrees" in made["tally"]) == (not reason)
+    numbers = json.loads(made["numbers"])
+    assert numbers["a"]["value"] == 0.6
+    assert numbers["b"]["holds"] is False
+    assert "draws" not in numbers["a"]
+    assert "disagrees" in made["tex"] or reason
