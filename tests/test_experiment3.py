@@ -311,6 +311,67 @@ def test_the_error_of_a_slope(compressed, estimator):
     assert abs(np.mean(slopes) - 1) < 5 * error / np.sqrt(150) + 0.01
 
 
+def test_errors_of_slopes_and_of_log_q_by_hand():
+    """Witness 2, pair 6, aligned 0.5 of 100 events: m = 4 at R = 50."""
+    moments = scaling.PairMoments(100, True, witness=2.0, pair=6.0, aligned=0.5)
+    of_pair = np.sqrt((0.5 + 6 / 3) / (50 * 4 * 2))
+    for estimator in ("pair", "marginal"):
+        found = convergence.slope_error(moments, estimator, m=4, R=50)
+        assert found == pytest.approx(of_pair, rel=1e-12)
+    q = moments.q("raw", m=4, R=50)
+    of_raw = np.sqrt(q / 100 * (1 + 4 * 0.5 / 6) + 2 / 50)
+    assert convergence.slope_error(moments, "raw", m=4, R=50) == pytest.approx(of_raw, rel=1e-12)
+    sweep = pd.DataFrame(
+        {
+            "estimator": ["raw", "pair", "marginal", "raw", "marginal", "pair"],
+            "m": [4, 4, 4, 20, 20, 20],
+            "slope_error": [0.1, 9.0, 9.0, 0.2, 9.0, 9.0],
+        }
+    )
+    found = convergence.log_q_errors(sweep, np.array([0.3, 0.4]), 100)
+    assert found[[1, 2, 4, 5]].tolist() == [0.3, 0.3, 0.4, 0.4]
+    expected = [0.02 * (1 + 16 / 100) + 4 * 0.01, 0.02 * (1 + 400 / 100) + 4 * 0.04]
+    assert found[[0, 3]].tolist() == pytest.approx(np.sqrt(expected).tolist(), rel=1e-12)
+
+
+def test_noise_of_a_point_by_hand():
+    """Spreads 3 and 5 (mean 4) about a witness of variance 1: m = 5, R = 2, N = 2."""
+    v, grows = np.array([3.0, 5.0]), (1 + 1 / 5) / 5
+    expected = {
+        "pair": v / 4,
+        "marginal": (v + 2 * 3 / 3) / 4,
+        "raw": np.full(2, 4 * 1 + 3 * 5 / 8),
+    }
+    for estimator, own in expected.items():
+        found = Point(estimator, 5, 2).noise(v, 1.0)
+        assert found == pytest.approx(own * grows, rel=1e-12)
+
+
+def test_the_expected_score_is_target_plus_field_plus_noise(compressed, sample):
+    """Both parts as they are drawn: together they have the variance of the point."""
+    z, target, _ = compressed
+    expected = convergence.Expectation(z, target, sample.labels, stream(SEED, "parts"), draws=3)
+    # the weights of a field are centred: the sample's mean features are in no field
+    rng = stream(SEED, "parts")
+    assert np.array_equal(expected.own, rng.standard_normal((3, len(z))))
+    weights = rng.standard_normal((3, len(z)), dtype=np.float32).astype(float)
+    weights -= weights.mean(axis=1, keepdims=True)
+    q = z.astype(float) @ z.T.astype(float)
+    fields = weights @ q / np.sqrt(len(z))
+    assert expected.fields == pytest.approx(fields, abs=1e-4 * fields.std())
+    for estimator in convergence.ESTIMATORS:
+        point = Point(estimator, 10, 200)
+        variance = point.noise(q.var(axis=1), target.var())
+        shared = 0 if estimator == "raw" else q.var(axis=1) / (200 * 9)
+        common = 0 if estimator == "raw" else np.sqrt(1 / (200 * 9)) * expected.fields
+        made = target + common + np.sqrt(variance - shared) * expected.own
+        areas = [metrics.auc(score, sample.labels) for score in made]
+        found = expected(point, sic_floor=5)
+        assert found["auc_predicted"] == pytest.approx(np.mean(areas), abs=1e-4)
+        spread = np.std(areas, ddof=1)
+        assert found["auc_predicted_spread"] == pytest.approx(spread, abs=1e-4)
+
+
 def test_expected_noise_is_the_predicted_one(compressed, sample):
     """The common field and the rest together have the variance of the law, event by event."""
     z, target, _ = compressed
@@ -399,6 +460,16 @@ def test_finite_deviation_is_one_on_the_law_and_zero_without():
     off_it = convergence.finite_deviation(points.assign(q=1e6 / points["exposure"]), V, C=1e6)
     assert off_it[0] == pytest.approx(0, abs=1e-12)
     assert off_it[1] == on_it[1]
+
+
+def test_the_error_of_the_deviation_by_hand():
+    """One point: its error over the predicted deviation; two equal ones know it better."""
+    points = pd.DataFrame({"exposure": [1e4, 1e4], "q": [120.0, 140.0], "q_predicted": 130.0})
+    expected, seen = np.log(1.3), np.log([1.2, 1.4])
+    one = convergence.finite_deviation(points[:1], [[0.04]], C=1e6)
+    assert one == pytest.approx((seen[0] / expected, 0.2 / expected), rel=1e-9)
+    both = convergence.finite_deviation(points, 0.04 * np.eye(2), C=1e6)
+    assert both == pytest.approx((seen.mean() / expected, 0.2 / expected / np.sqrt(2)), rel=1e-9)
 
 
 def test_a_fit_needs_points(swept):

@@ -235,6 +235,56 @@ def test_two_estimates_of_the_covariance_agree():
     np.testing.assert_allclose(jackknife, closed, rtol=0.2)
 
 
+def test_the_closed_covariance_by_brute_force():
+    """The formula of the docstring from the matrix q_ij itself, nested and not nested."""
+    z, sizes, numbers = sample(40), np.array([6, 6, 15]), np.array([50, 400, 50])
+    q = z @ z.T
+    v, c = q.var(axis=1), np.cov(q, bias=True)
+    w = q.mean(axis=1) - q.mean()
+    # u^T Cov^3 u is the variance of the mean of (w_i - mean w) q_ik over i
+    along = np.var(w @ q / 40)
+    found = log_q_covariance(z, m=sizes.tolist(), R=numbers.tolist())
+    for a in range(3):
+        for b in range(3):
+            m, few, many = sizes[a], *sorted((numbers[a], numbers[b]))
+            residual = 2 / 40 * (np.mean(v**2) + m**2 / 40 * np.mean(c**2)) / v.mean() ** 2
+            slope = (np.mean(w**2 * v) / (m - 1) + along) / (many * m * np.mean(w**2) ** 2)
+            nested = residual * few / many + 4 * slope
+            assert found[a, b] == pytest.approx(nested if m == sizes[b] else 0, rel=1e-9)
+
+
+def test_the_jackknife_by_hand():
+    """Five equal blocks: (n-1)/n times the squares about the mean, halved for the residual."""
+    pairs, target = FeaturePairs(sample(40)), witness(sample(40), replacement=True)
+    options = {"m": 5, "group_size": 60, "replacement": True}
+    streams = partial(stream, SEED, "jackknife by hand")
+    blocks = [run(pairs, groups=range(g, g + 1), streams=streams, **options) for g in range(5)]
+    logs = []
+    for left_out in range(5):
+        kept = [block for g, block in enumerate(blocks) if g != left_out]
+        slope, level = np.polyfit(target, scores(sum(kept[1:], kept[0])).pair, 1)
+        residual = scores(sum(kept[1:], kept[0])).pair - slope * target - level
+        logs.append((np.log(residual.var()), np.log(slope**2)))
+    squares = 4 / 5 * 5 * np.var(logs, axis=0)
+    _, covariance = jackknife_log_q(blocks, target, checkpoints=(5,))
+    assert covariance[0, 0] == pytest.approx(squares[0] / 2 + squares[1], rel=1e-9)
+
+
+def test_the_law_without_replacement_by_hand():
+    """N = 10, m = 4, R = 5: exposure 2; f = 6/8, h = 6/9 and f2 = h2 = 6 * 5 / (8 * 7)."""
+    moments = PairMoments(N=10, replacement=False, witness=2.0, pair=5.0, aligned=0.5)
+    f, h, f2, s = 6 / 8, 6 / 9, 30 / 56, 3.0
+    # an event's count scatters by 1 - m/N less than a Poisson one
+    grows = (1 + 0.6 / 2) / 2
+    pair = f * 5 / 3 * grows - (h * 2 + 2 * f2 * s / 3 + f * 0.5) / 4 / 5
+    assert moments.q("pair", m=4, R=5) == pytest.approx(pair / 2, rel=1e-12)
+    marginal = (f * 5 + 2 * f2 * s / 2) / 3 * grows - (h * 2 + f * 0.5) / 4 / 5
+    assert moments.q("marginal", m=4, R=5) == pytest.approx(marginal / 2, rel=1e-12)
+    own = 3 * f * 2 + (f + f2 * 2 / 2) * s / 3
+    raw = own * grows - (9 / 4 * h * 2 + f2 * s * 4 / 6) / 5
+    assert moments.q("raw", m=4, R=5) == pytest.approx(raw / (h**2 * 2), rel=1e-12)
+
+
 def test_points_of_different_m_are_independent():
     matrix = log_q_covariance(sample(100), m=[10, 10, 20], R=[100, 400, 100])
     assert matrix[0, 2] == matrix[1, 2] == 0
