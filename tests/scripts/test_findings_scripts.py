@@ -1,13 +1,9 @@
 """The scripts of the verdicts hand every table and every setting to the study that asks for it."""
 
 import json
-import runpy
-from contextlib import nullcontext
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-import stage
 from localizer import findings1, findings2, findings3, findings_theory, scoreboard
 from localizer.experiment2 import LatentModel
 from localizer.gaussian import GaussianBenchmark
@@ -22,32 +18,19 @@ KNOWN = scoreboard.Published("a", "I", "sec. x", "a number", "ensemble", "0.5", 
 CLAIM = scoreboard.Published("b", "I", "sec. x", "a claim", "statement", "", "", None)
 
 
-class Inputs(dict):
-    __getattr__ = dict.__getitem__
-
-
-class Outputs(list):
-    def __init__(self, **names):
-        super().__init__(names.values())
-        self.__dict__.update(names)
-
-
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path, run_script):
     """Return what runs a script on files that hold their own names."""
-    monkeypatch.setattr(stage, "Stage", nullcontext)
 
     def run(script, params, *, tables="", texts=None, outputs=("out",)):
-        files = {f"{name}": f"name,auc_evaluation\n{name},0.25\n" for name in tables.split()}
+        files = {name: f"name,auc_evaluation\n{name},0.25\n" for name in ("code", *tables.split())}
         for name, text in {**files, **(texts or {})}.items():
             (tmp_path / name).write_text(text)
-        given = Inputs({name: str(tmp_path / name) for name in (*files, *(texts or {}))})
-        given["code"] = "not read"
+        given = {name: str(tmp_path / name) for name in (*files, *(texts or {}))}
         if script == "scoreboard":
             given["findings"] = [given.pop("one"), given.pop("two")]
-        made = Outputs(**{name: str(tmp_path / name) for name in outputs})
-        snakemake = SimpleNamespace(input=given, params=SimpleNamespace(**params), output=made)
-        runpy.run_path(f"workflow/scripts/{script}.py", init_globals={"snakemake": snakemake})
+        made = {name: str(tmp_path / name) for name in outputs}
+        run_script(script, input=given, output=made, params=params)
         return {name: (tmp_path / name).read_text() for name in outputs}
 
     return run
