@@ -234,19 +234,19 @@ def draws(n, below, inside, *, side=1):
 @pytest.mark.parametrize("side", [1, -1])
 @pytest.mark.parametrize(
     ("below", "inside", "k", "verdict"),
-    [(3, 4, 5, "agrees"), (0, 3, 1.5, "agrees"), (0, 2, 1, "tension"), (200, 0, 200, "agrees")],
+    [(3, 4, 5, "agrees"), (0, 3, 1.5, "agrees"), (0, 2, 1, "disagrees"), (200, 0, 200, "agrees")],
 )
 def test_rank_by_hand(below, inside, k, verdict, side):
-    """Of 400 draws k lie below, those within the printed digit count half; RARE is 4.01 / 401."""
+    """Of 400 draws k lie below, those within the printed digit count half; rare is 4.01 / 401."""
     row = published("realization", "0.50")
     found = judged(row, draws(400, below, inside, side=side))
     assert found["measure"] == "rank p"
     assert found["value"] == pytest.approx(min(1.0, 2 * min(k + 1, 401 - k) / 401))
-    # in tension: nearly all draws are 0.6, 20 standard deviations away
-    assert found["verdict"] == ("disagrees" if verdict == "tension" else verdict)
+    # where it is rare, nearly all draws are 0.1 away, 20 of their standard deviations
+    assert found["verdict"] == verdict
 
 
-@pytest.mark.parametrize(("far", "verdict"), [(4.9, "tension"), (5.1, "disagrees")])
+@pytest.mark.parametrize(("far", "verdict"), [(4.999, "tension"), (5.001, "disagrees")])
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_rare_value_disagrees_beyond_five_spreads(far, verdict, side):
     # +- 1 has a spread of sqrt(400 / 399)
@@ -271,6 +271,9 @@ def test_pull_of_one_realization_by_hand():
     found = judged(published("realization", "0.80", "0.3", 7), ours)
     assert found["value"] == pytest.approx(-0.3 / np.hypot(0.1 * np.sqrt(4 / 3), 0.005))
     assert found["note"] == "a pull, because there are only 3 draws; why"
+    # a value without a number of draws counts as one
+    alone = judged(published("realization", "0.80"), Finding("a", 0.5, 0.1))
+    assert alone["value"] == pytest.approx(-0.3 / np.hypot(0.1 * np.sqrt(2), 0.005))
 
 
 def test_a_number_needs_a_value_and_a_mean_two_toys():
