@@ -112,7 +112,7 @@ def m_scan(model=MODEL, *, sizes=(5, 80, 640), pull=1.0, square=1.0):
     return findings1.of_m_scan(points, table, model, sizes=(5, 160, 640), published_probes=7)
 
 
-def efficiency(*, sizes=SIZES, shifted=("pair", 0.0), spread=0.01, **words):
+def efficiency(*, model=MODEL, sizes=SIZES, shifted=("pair", 0.0), spread=0.01, **words):
     """Two probes a class; variances of 1 and 100 contexts, but addition at the first size."""
     signal = [True, True, False, False]
     parts = [pd.DataFrame({"m": m, "probe": range(4), "signal": signal}) for m in sizes]
@@ -126,7 +126,7 @@ def efficiency(*, sizes=SIZES, shifted=("pair", 0.0), spread=0.01, **words):
     name, pull = shifted
     # an error of sqrt(1 / 100 / 2 + 1 / 100 / 2)
     table.loc[(table["m"] == sizes[-1]) & table["signal"], name] += 0.1 * pull
-    return findings1.of_efficiency(table, MODEL, **{**EFFICIENCY_WORDS, **words})
+    return findings1.of_efficiency(table, model, **{**EFFICIENCY_WORDS, **words})
 
 
 def exact_slope(over, under=None, *, half=False, sizes=SIZES):
@@ -135,8 +135,9 @@ def exact_slope(over, under=None, *, half=False, sizes=SIZES):
     return slope / 2 + 1 if half else slope
 
 
-def difference(m):
-    return math.sqrt(mean_variance("addition", m) / mean_variance("pair", m)) - 1
+def difference(m, model=MODEL):
+    addition, pair = (mean_variance(name, m, model=model) for name in ("addition", "pair"))
+    return math.sqrt(addition / pair) - 1
 
 
 def generic(slopes=(-2.0, -2.0), constants=(1.0, 1.0)):
@@ -285,6 +286,16 @@ STATEMENTS = [
         for name, (word, distance, value) in WORDS.items()
         for times in (0.9, 1.1)
     ),
+    # where addition is the better one already
+    *(
+        (
+            "e1.nearly_equal_40",
+            lambda nearly=nearly: efficiency(model=at(epsilon=0.1), nearly=nearly),
+            nearly > 0.0503,
+            difference(40, at(epsilon=0.1)),
+        )
+        for nearly in (0.045, 0.055)
+    ),
     # no size from 80 on: the largest counts
     ("e1.equal_80", lambda: efficiency(sizes=(20, 40), essentially=0.01), True, difference(40)),
     ("e1.same_target", lambda: efficiency(shifted=("addition", -4.9)), True, -4.9),
@@ -369,17 +380,41 @@ def test_variance_of_the_mean_kernel_at_the_signal(fixed):
     """
     N, samples = 20, 2500
     model = at(epsilon=0.3)
+    exact = kernel_variance(model, fixed=fixed) / N
+    found = findings1._variance_at_signal(
+        stream(3, "variance", int(fixed)), model, N=N, samples=samples, fixed=fixed
+    )
+    assert abs(found / exact - 1) < 5 * math.sqrt(2 / samples)
+
+
+def kernel_variance(model, *, fixed):
+    """Return the variance of the kernel at the signal's centre, within the classes or of all."""
     centre = np.array([model.mean])
     squared = replace(model, h=model.h / math.sqrt(2))
     shares = np.array([model.epsilon, 1 - model.epsilon])
     first = np.array([model.a_S(centre)[0], model.a_B(centre)[0]])
     second = np.array([squared.a_S(centre)[0], squared.a_B(centre)[0]])
-    means = first**2 if fixed else shares @ first
-    exact = (shares @ second - (shares @ means if fixed else means**2)) / N
-    found = findings1._variance_at_signal(
-        stream(3, "variance", int(fixed)), model, N=N, samples=samples, fixed=fixed
+    return shares @ second - (shares @ first**2 if fixed else (shares @ first) ** 2)
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 0.3])
+def test_the_share_of_the_composition_is_what_lies_between_the_classes(epsilon):
+    model = at(epsilon=epsilon, h=0.8)
+    within = kernel_variance(model, fixed=True) / kernel_variance(model, fixed=False)
+    assert findings1._composition_share(model) == pytest.approx(1 - within)
+
+
+def test_a_fitted_slope_of_the_error_is_half_of_that_of_the_variance():
+    found = {finding.id: finding.note for finding in efficiency(spread=0.5, sizes=(20, 80))}
+    # from means of 1.7 to 1; the error by leaving out each of two probes a class
+    slope = -math.log(1.7) / math.log(4)
+    assert f"fitted {slope / 2 + 1:.3f} +- " in found["e1.marginal_slope"]
+    of_error, of_ratio = (
+        float(found[f"e1.marginal_{name}"].split("+- ")[1].split(",")[0])
+        for name in ("slope", "ratio_slope")
     )
-    assert abs(found / exact - 1) < 5 * math.sqrt(2 / samples)
+    assert of_error == pytest.approx(of_ratio / 2, abs=1e-3)
+    assert of_error > 0.05
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,10 @@ def test_distances_in_standard_errors_by_hand():
     for exact in ([0.0, 10.0], [10.0, 0.0]):
         gap = findings_theory._smallest_gap(found, np.array(exact))
         assert gap == pytest.approx(10 / math.sqrt(5))
+    # errors of 1, 2 and 3: in the order of the values 5 over sqrt(4 + 9) and 4 over sqrt(1 + 4)
+    found = Moments(4, np.zeros(3), np.array([12.0, 48.0, 108.0]))
+    gap = findings_theory._smallest_gap(found, np.array([9.0, 5.0, 0.0]))
+    assert gap == pytest.approx(5 / math.sqrt(13))
 
 
 def test_means_over_batches_by_hand():
