@@ -57,6 +57,14 @@ class Project:
         assert old in text, f"{old!r} is not in {path}"
         (self.root / path).write_text(text.replace(old, new, 1))
 
+    def without_addresses(self, port):
+        """Let every data file's own address be a port of this machine where nobody answers."""
+        nowhere = f"https://127.0.0.1:{port}"
+        path = self.root / "resources/lhco/registry.csv"
+        text = path.read_text().replace("https://raw.githubusercontent.com", nowhere)
+        path.write_text(text.replace("https://zenodo.org", nowhere))
+        return self
+
 
 def copy_of_the_sources(target):
     """Copy what git tracks, or would track, with links as links."""

@@ -26,7 +26,6 @@ from localizer.gaussian import GaussianBenchmark
 from matplotlib import colors, image
 from scipy.special import ndtri
 from stage import compare, files, kills
-from test_data import without_addresses
 
 RESULTS = "results/smoke"
 
@@ -89,8 +88,8 @@ def subset_of_small_files(project, mirror):
         writer.writerows(rows)
 
 
-def test_the_edition_is_chosen_again_when_asked_for(project, tmp_path):
-    without_addresses(project)
+def test_the_edition_is_chosen_again_when_asked_for(project, tmp_path, closed_port):
+    project.without_addresses(closed_port)
     subset_of_small_files(project, tmp_path / "mirror")
     chosen, got = (
         project.root / RESULTS / "lhco" / name for name in ("edition.json", "files.json")
@@ -130,12 +129,12 @@ def nothing_beyond_this_machine():
 
 
 @pytest.fixture(scope="module")
-def surrogate(shared):
+def surrogate(shared, closed_port):
     """Return a finished smoke run without mirror and network, made once for all workers."""
     done, complete = Project(shared / "surrogate"), shared / "surrogate.complete"
     with alone(shared / "surrogate.lock"):
         if not done.root.exists():
-            without_addresses(copy_of_the_sources(done.root))
+            copy_of_the_sources(done.root).without_addresses(closed_port)
             words = [*nothing_beyond_this_machine(), sys.executable, "-m", "snakemake"]
             ran = subprocess.run(
                 [*words, "--cores", "2", *SOON, *SMOKE],
@@ -351,12 +350,14 @@ def processor(**environment):
 
 
 @pytest.mark.slow
-def test_another_family_of_processors_gives_the_same_to_a_tolerance(surrogate, project):
+def test_another_family_of_processors_gives_nearly_the_same(surrogate, project, closed_port):
     """The instructions that came after SSE4.2 are hidden from numpy, numba and BLAS.
 
     What is computed in double precision keeps nine digits. The features of Experiment III are
-    in single precision (rounding 1e-7), and so its scores and tables keep five. Its compressed
-    features themselves stand in a basis of eigenvectors that may turn, and are left out.
+    in single precision (rounding 1e-7), so two events may change places in a ranking: that moves
+    an AUC by 1 / (signal x background events), 1e-8 or so, and with it the spread of an AUC, which
+    is some 1e-3, by 1e-5 of itself. Hence 1e-4 there. Its compressed features themselves stand in
+    a basis of eigenvectors that may turn, and are left out.
     """
     here = processor()
     if not here["numpy"]:
@@ -369,7 +370,7 @@ def test_another_family_of_processors_gives_the_same_to_a_tolerance(surrogate, p
     }
     assert processor(**other) == {"numpy": [], "numba": "nehalem", "blas": ["Nehalem"]}
     assert processor(**other) != here
-    without_addresses(project)
+    project.without_addresses(closed_port)
     words = ("exp1_m_scan", "exp2_recovery", "exp3_scaling", KS, *SMOKE)
     project.snakemake(*words, LHCO_MIRROR="", **other)
 
@@ -395,7 +396,7 @@ def test_another_family_of_processors_gives_the_same_to_a_tolerance(surrogate, p
         "figures/fig09",
     )
     assert [said for said in differences(1e-9) if not said.startswith(experiment3)] == []
-    assert differences(1e-5) == []
+    assert differences(1e-4) == []
     # the bytes of what was computed differ: another processor indeed
     tables = [said for said in differences(None) if ".csv:" in said]
     assert any(
