@@ -214,4 +214,5 @@ loo_witness(x, bank, NormalBackground(bank, 4), method="pairwise32")
 
 @pytest.mark.slow
 def test_memory_of_a_large_sample(peak_memory):
-    assert peak_memory(MEMORY) < 2 * 1024**3
+    # 218 MiB, of which the interpreter and its packages take 128
+    assert peak_memory(MEMORY) < 400 * 1024**2
