@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist
+from stage import files
 
 SMALL = """
   top: 20
@@ -25,13 +27,40 @@ def read(folder):
     )
 
 
+def check_what_a_reader_sees(folder):
+    """Recompute list, band and p-values from the scores and the null draws."""
+    found, scores = read(folder)
+    top = pd.read_csv(folder / "top.csv")
+    ranking = pd.read_csv(folder / "ranking.csv")
+    order = np.argsort(-scores["loo"].to_numpy(), kind="stable")[: len(top)]
+    assert top["event"].astype(str).tolist() == scores["event"][order].astype(str).tolist()
+    for table in (top, ranking):
+        assert table["loo"].tolist() == scores["loo"][order].tolist()
+        assert table["rank"].tolist() == list(range(1, len(top) + 1))
+    parts = [files.read_npz(path) for path in (folder / "null").glob("*.npz")]
+    largest = np.concatenate([part["largest"] for part in parts])
+    mmd2 = np.concatenate([part["mmd2"] for part in parts])
+    draws = len(mmd2)
+    assert found["draws"] == draws == 39
+    # 0.025, 0.5 and 0.975 of 39 + 1 are the first, the middle and the last of 39 draws
+    ordered = np.sort(largest, axis=0)
+    for name, place in (("low", 0), ("median", 19), ("high", 38)):
+        assert ranking[name].tolist() == ordered[place].tolist()
+    assert (ranking["low"] <= ranking["median"]).all()
+    assert (ranking["median"] <= ranking["high"]).all()
+    # no draw comes closer to the data than the rounding that p_value forgives
+    assert found["p_value"] == (1 + np.sum(mmd2 >= found["mmd2"])) / (1 + draws)
+    assert found["p_largest"] == (1 + np.sum(largest[:, 0] >= found["largest"])) / (1 + draws)
+    assert found["largest"] == pytest.approx(scores["loo"].max(), abs=2e-6)
+    return found, scores
+
+
 def test_the_example_that_ships(project):
     more = SMALL + "  example: {readings: 600, worn: 0.1}\n  folds: 3\n"
     more += "  batches: {estimators: [pair], R: 2000, m: 20}\n"
     project.snakemake("score", *overlay(project, "own.yaml", more))
     folder = project.root / "results/own/score"
-    found, scores = read(folder)
-    assert found["draws"] == 39
+    found, scores = check_what_a_reader_sees(folder)
     # a tenth of all readings is a departure that few permutations reach
     assert found["p_value"] <= 0.1
     assert found["method"] == "exact"
@@ -56,6 +85,34 @@ def test_the_example_of_the_lhc_olympics(project):
     found, scores = read(project.root / "results/own_lhco/score")
     assert found["events"] == found["reference_events"] == len(scores) == 1500
     assert scores["label"].nunique() == 2
+
+
+def test_every_other_way_to_the_scores(project):
+    """Arrays of an archive, choices by the reference, random features, pseudoexperiments."""
+    rng = np.random.default_rng(8)
+    shifted, plain = rng.normal(0.9, size=(120, 2)), rng.normal(size=(400, 2))
+    np.savez(project.root / "mine.npz", old=plain, decoy=np.zeros((50, 3)), new=shifted)
+    more = "  coordinates: standardized\n  source: reference\n  method: rff\n"
+    more += "  features_per_bandwidth: 64\n  top: 20\n"
+    more += "  calibration: {from: pseudoexperiments, draws: 39, draws_per_job: 20}\n"
+    (project.root / "config/mine.yaml").write_text(
+        f"run: mine\nscore:\n  sample: mine.npz::new\n  reference: mine.npz::old\n{more}"
+    )
+    project.snakemake("score", "--configfile", "config/mine.yaml")
+    folder = project.root / "results/mine/score"
+    found, scores = check_what_a_reader_sees(folder)
+    assert (found["method"], found["draws_from"]) == ("rff", "pseudoexperiments")
+    assert (found["events"], found["reference_events"]) == (120, 400)
+    assert found["p_value"] == 0.025  # a shift of 0.9 sigma in two features
+    assert (scores["error_features"] > 0).all()
+    # coordinates and lengths are those of the reference alone
+    standard = (plain - plain.mean(axis=0)) / plain.std(axis=0)
+    assert found["d_med"] == pytest.approx(np.median(pdist(standard)), rel=1e-12)
+    assert pd.read_parquet(folder / "events.parquet")[["x0", "x1"]].to_numpy().tolist() == (
+        shifted.tolist()
+    )
+    one = dict(np.load(folder / "null/000020.npz"))
+    assert one["numbers"].tolist() == list(range(20, 39))
 
 
 OWN_STATISTIC = '''
