@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from conftest import copy_of_the_sources
 from localizer import scoreboard
 from localizer.lhco import raw, registry, samples
 from localizer.lhco.samples import SUBSET
 from localizer.randomness import stream
+from real_workflow import copy_of_the_sources
 from stage import cost, settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from conftest import copy_of_the_sources
 from localizer.lhco import download, editions, raw, registry, samples
 from localizer.lhco.registry import DataFile
+from real_workflow import copy_of_the_sources
 from stage import files, settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -103,7 +103,7 @@ def test_the_tests_that_are_named_exist_and_look_at_something():
     for pattern, tests in nearest.told.items():
         assert list(ROOT.glob(pattern)), pattern
         assert all("*" in test or (ROOT / test).is_file() for test in tests), tests
-    assert nearest.of("workflow/stage/seals.py")[0][0] == "tests/test_stage.py"
+    assert "tests/test_stage.py" in nearest.of("workflow/stage/seals.py")[0]
     assert nearest.of("workflow/localizer/scoreboard.py")[0][0] == "tests/test_scoreboard.py"
 
 

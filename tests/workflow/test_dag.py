@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import SMOKE
+from real_workflow import SMOKE
 
 ALWAYS = {"provenance", "report", "paper", "all"}
 """What follows whenever any result is new."""

@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from conftest import ROOT, SMOKE, copy_of_the_sources
+from real_workflow import ROOT, SMOKE, copy_of_the_sources
 from stage import compare
 
 pytestmark = pytest.mark.slow

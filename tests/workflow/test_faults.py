@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SMOKE, SOON
+from real_workflow import SMOKE, SOON
 from stage import compare, kills
 
 pytestmark = pytest.mark.slow

@@ -3,7 +3,7 @@
 import golden
 import pandas as pd
 import pytest
-from conftest import copy_of_the_sources
+from real_workflow import copy_of_the_sources
 
 EDITIONS = ("subset", "surrogate")
 

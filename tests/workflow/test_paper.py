@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 import typst
-from conftest import SMOKE
+from real_workflow import SMOKE
 from stage import typesetting
 
 

@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from conftest import ROOT, SMOKE, SOON, Project, alone, copy_of_the_sources
 from localizer import batches, metrics, statistics, statistics_study, sweeps
 from localizer.figures import style
 from localizer.gaussian import GaussianBenchmark
 from matplotlib import colors, image
+from real_workflow import ROOT, SMOKE, SOON, Project, alone, copy_of_the_sources
 from scipy.special import ndtri
 from stage import compare, files, kills
 

@@ -2,7 +2,7 @@
 
 import json
 
-from conftest import SMOKE
+from real_workflow import SMOKE
 
 
 def test_provenance_of_a_full_run(finished):

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
-from conftest import SMOKE
+from real_workflow import SMOKE
 from stage import graph
 
 BROWSER = next(

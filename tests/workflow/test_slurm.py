@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import yaml
-from conftest import ROOT, SMOKE, alone
+from real_workflow import ROOT, SMOKE, alone
 from slurm_cluster import cluster, why_not
 from stage.compare import compare
 from stage.graph import definitions
