@@ -181,8 +181,6 @@ def test_without_mirror_and_network_the_whole_run_ends_and_says_what_it_used(sur
 # --- options -----------------------------------------------------------------------
 
 OPTIONS = """\
-experiment2:
-  recovery: {replacement: true}
 experiment3:
   rff_form: paired
   copula: normal
@@ -203,7 +201,7 @@ def with_options(surrogate, shared):
         if not done.root.exists():
             shutil.copytree(surrogate.root, done.root, symlinks=True)
             (done.root / "config/options.yaml").write_text(OPTIONS)
-            words = ("experiment3", "exp2_recovery", KS, *SMOKE, "config/options.yaml")
+            words = ("experiment3", KS, *SMOKE, "config/options.yaml")
             done.snakemake(*words, LHCO_MIRROR="")
             complete.touch()
     assert complete.exists(), "the run with other options has failed; see the first failure"
@@ -284,19 +282,6 @@ def test_batches_are_drawn_with_and_without_replacement(surrogate, with_options)
 
 
 @pytest.mark.slow
-def test_recovery_draws_with_replacement_when_told_to(surrogate, with_options):
-    runs, targets = (
-        [(run.root / RESULTS / f"experiment2/{name}.csv") for run in (surrogate, with_options)]
-        for name in ("recovery_runs", "recovery_targets")
-    )
-    assert targets[0].read_bytes() == targets[1].read_bytes()
-    without, instead = map(pd.read_csv, runs)
-    keys = ["construction", "toy", "R", "estimator"]
-    pd.testing.assert_frame_equal(without[keys], instead[keys])
-    assert (without["rho"] != instead["rho"]).all()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("which", ["surrogate", "with_options"])
 def test_the_statistics_have_their_options(which, request):
     """The scores of the workflow are those of the package with the options asked for."""
@@ -323,7 +308,7 @@ def test_the_statistics_have_their_options(which, request):
         background=some["background_events"],
         replacement=changed,
     )
-    for name in ("raw", "marginal"):
+    for name in ("raw", "addition"):
         np.testing.assert_allclose(found[name], table[name], rtol=1e-12)
 
 
