@@ -45,6 +45,8 @@ def test_after_ctrl_c_the_same_command_goes_on(finished, project):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        # a test run in the background ignores interrupts, and so would what it starts
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
         while process.poll() is None:
