@@ -141,3 +141,15 @@ def test_population_auc_is_the_mean_of_toys():
 def test_bad_input(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def test_the_population_auc_counts_pairs_of_cells_and_half_of_the_same_cell():
+    axis = np.linspace(-4, 4, 13)[:-1] + 4 / 12
+    x = np.array([(a, b) for a in axis for b in axis])
+    b = np.exp(-0.5 * np.sum(x**2, axis=1))
+    s = np.exp(-0.5 * np.sum((x - [1.5, 0.0]) ** 2, axis=1) / 0.25)
+    score = x @ [1.0, 0.01]
+    above = (score[:, None] > score) + 0.5 * np.eye(len(x))
+    exact = s @ above @ b / (s.sum() * b.sum())
+    found = metrics.population_auc(MODEL, lambda x: x @ [1.0, 0.01], half_width=4.0, cells=12)
+    assert found == pytest.approx(exact, rel=1e-12)
