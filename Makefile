@@ -18,8 +18,9 @@ smoke: setup .unlock  ## the whole workflow, small
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 UNITS := tests workflow/localizer workflow/stage
-test-quick: setup  ## the unit tests alone: no run of the workflow
-	$(PYTEST) -m "not slow" $(UNITS) --ignore=tests/workflow
+test-quick: setup  ## the unit tests alone: no run of the workflow, no simulation
+	$(PYTEST) -m "not slow and not simulation" $(UNITS) \
+	  --ignore=tests/workflow --ignore=tests/project --ignore=tests/mutants
 
 test: setup lint  ## the quality tools, the unit tests and the quick tests of the workflow
 	$(PYTEST) -m "not slow" $(UNITS)

@@ -455,6 +455,7 @@ def test_bad_input(call, message):
         call()
 
 
+@pytest.mark.simulation
 def test_errors_from_parts_match_the_scatter_of_whole_runs():
     """The error of one run says how far runs with other batches are from each other."""
     z = stream(3, "errors").normal(size=(12, 3))

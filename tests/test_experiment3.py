@@ -571,6 +571,7 @@ def test_reference_means_with_a_weight_for_each_event(features):
     assert means == pytest.approx(weights.T @ z / 300, abs=1e-6)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("P", "groups"), [(5, 2), (11, 3), (600, 5)])
 def test_reference_means_of_groups_have_the_right_covariance(features, P, groups):
     """Over shuffles of a pool in order: products along 3 directions over their expectation.

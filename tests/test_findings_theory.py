@@ -34,6 +34,7 @@ def test_rows_are_named_and_placed():
         assert bool(row.value) == (row.kind != "statement"), row.id
 
 
+@pytest.mark.simulation
 def test_every_claim_of_the_theory_has_a_finding_and_holds():
     """At another seed than the configuration's, so that no verdict hangs on that one."""
     found = [
@@ -152,6 +153,7 @@ def test_private_locations_of_another_spread_say_something():
         assert private(x[:1]) == pytest.approx(closed, abs=1e-9)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("change", [{"shift": 0.02}, {"N": 50}])
 def test_a_mismatch_too_small_for_the_sample_is_not_coherent(monkeypatch, change):
     exact = findings_theory._mismatch

@@ -130,6 +130,7 @@ def test_sum_of_localizations_is_the_hajek_projection(name):
     assert np.std(T) > np.std(left) > 1e-6
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("m", [3, 4, 5])
 def test_localization_of_a_u_statistic_is_its_first_projection(m):
     """Eq. ustat-main, with h_1 from the kernel itself."""
@@ -309,6 +310,7 @@ def test_rms_error_averages_variances():
     assert moments.rms_error == pytest.approx(np.sqrt((0.1 + 0.3) / 2))
 
 
+@pytest.mark.simulation
 def test_rms_error_resolution_is_the_spread_of_repeated_experiments():
     """Probes of one place: 400 experiments know their spread to 3.5 %, the mean of theirs too."""
     experiments, probes = 400, 20

@@ -53,6 +53,7 @@ def test_plug_in_is_never_negative():
     assert min(functionals.unbiased(batch, h=1.0) for batch in batches) < 0
 
 
+@pytest.mark.simulation
 def test_statistics_estimate_their_means():
     m = 6
     batches = [population(MODEL)(stream(3, "means", i), m) for i in range(3000)]
@@ -88,6 +89,7 @@ def test_influence_and_second_order_are_centred(root):
         assert abs(weight @ function(LINE, y, root=root)) < 1e-10
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("epsilon", [0.0, 0.5])
 def test_localization_of_the_plug_in_estimator_by_forced_inclusion(epsilon):
     """L exactly at finite m, and addition off by E V_m - E V_{m-1}."""
@@ -135,6 +137,7 @@ def test_remainder_of_the_root_falls_to_its_second_order():
     assert np.all(abs(expected) > 8 * remainder.standard_error)
 
 
+@pytest.mark.simulation
 def test_simulated_remainder_equals_plain_replacement():
     """The subtracted influence of Y changes the noise, not the mean."""
     m = 20

@@ -115,6 +115,7 @@ def test_a_rare_signal():
     assert found == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.simulation
 def test_one_companion_in_pairs():
     """Samples of two events: the estimate's mean is the quadrature, given the sample or mu."""
     exact = companion_information(epsilon=0.4, covariance=GAMMA)
@@ -124,6 +125,7 @@ def test_one_companion_in_pairs():
     assert exact / (found["expected"].std() / np.sqrt(1500)) > 10
 
 
+@pytest.mark.simulation
 def test_the_oracle_gap_identity(thousand):
     """Eq. oracle-gap-identity holds in every pseudoexperiment, and the gap is no gain."""
     assert thousand["contextual"] + thousand["gap"] == pytest.approx(thousand["oracle"], abs=1e-12)
@@ -131,6 +133,7 @@ def test_the_oracle_gap_identity(thousand):
     assert np.all(thousand["expected"] >= 0)
 
 
+@pytest.mark.simulation
 def test_the_sample_recovers_part_of_it(thousand):
     """More than one companion tells, less than the location; the margins are many errors wide."""
     one = companion_information(epsilon=EPSILON, covariance=GAMMA)
@@ -143,12 +146,14 @@ def test_the_sample_recovers_part_of_it(thousand):
     assert 3 * error < ratio < 1 - 3 * error
 
 
+@pytest.mark.simulation
 def test_more_companions_tell_more(thousand):
     """A fifth of the events at the same locations, which are the first that a stream gives."""
     fewer = rows("thousand", 150, 200)
     assert z_of_mean(thousand["expected"] - fewer["expected"]) > 3
 
 
+@pytest.mark.simulation
 def test_averaged_labels_are_right_on_average():
     """Drawn labels give the same gain in log-loss as their probabilities do."""
     differences = []

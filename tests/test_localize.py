@@ -88,6 +88,7 @@ def test_a_linear_statistic_is_localized_exactly(sample):
         np.testing.assert_allclose(scores[name].mean - scores[name].mean[0], expected, atol=1e-12)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("kind", ["mmd", "energy"])
 def test_the_exact_localizer_is_the_mean_over_all_contexts(kind, sample, reference):
     """Every context of a small sample, for addition and for replacement."""
@@ -157,6 +158,7 @@ def test_replacement_is_the_conditional_localizer_of_a_plug_in_statistic(referen
 # --- the house's own estimators -------------------------------------------------------
 
 
+@pytest.mark.simulation
 def test_mmd_is_the_fast_form_of_experiment_one(sample):
     """Given the same companions, context by context."""
     statistic = MMD(BANK.bandwidths).against(NormalBackground(BANK, d=2), d=2)

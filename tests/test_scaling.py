@@ -142,6 +142,7 @@ def simulated(replacement: bool) -> dict[str, tuple[np.ndarray, float]]:
     }
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("estimator", ["raw", "marginal", "pair"])
 @pytest.mark.parametrize("replacement", [True, False])
 def test_predicted_q(estimator, replacement):
@@ -214,6 +215,7 @@ def checkpoints() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(values), np.mean(covariances, axis=0), closed
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("which", ["jackknife", "closed"])
 def test_covariance_of_nested_checkpoints(which):
     """Entries against the scatter over runs, in units of the Wishart standard error.

@@ -149,6 +149,7 @@ def unchanged(bank):
     return Choices(lambda x: np.asarray(x, dtype=float), 1.0, bank)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     "recipe", [EXACT, replace(RFF, companions=10, n_per_bandwidth=8)], ids=["exact", "rff"]
 )

@@ -57,12 +57,14 @@ RECIPES = {
 }
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", RECIPES)
 def test_p_values_are_uniform_on_null_samples(name):
     found = null_study(RECIPES[name])
     assert uniform([p_value(seen.mmd2[0], null.mmd2) for seen, null in found]) > 1e-6
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_largest_scores_are_calibrated_on_null_samples(name):
     found = null_study(RECIPES[name])
@@ -71,6 +73,7 @@ def test_the_largest_scores_are_calibrated_on_null_samples(name):
         assert uniform(p) > 1e-6
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", RECIPES)
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
 def test_the_null_band_covers(name, level):
@@ -83,6 +86,7 @@ def test_the_null_band_covers(name, level):
     assert low <= inside <= high
 
 
+@pytest.mark.simulation
 def test_a_choice_that_is_not_repeated_spoils_the_p_value():
     """One of eight features is chosen, that with the largest MMD^2: in the data only, or always."""
     frozen, repeated = [], []
@@ -165,6 +169,7 @@ def test_jobs_and_threads_change_no_byte(recipe, source, monkeypatch):
 # --- pseudoexperiments --------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 def test_pseudoexperiments_from_a_model_are_calibrated():
     p, largest = [], []
     for r in range(SAMPLES):

@@ -122,6 +122,7 @@ def test_the_marginals_are_the_tabulated_ones(shipped, kind):
         assert (np.abs(got - levels) < allowed).all(), name
 
 
+@pytest.mark.simulation
 def test_samples_of_the_papers_sizes(shipped):
     found = samples.from_surrogate(shipped, seed=7)
     assert found.counts == samples.PAPER

@@ -286,6 +286,7 @@ def test_mean_over_given_probes_tends_to_the_exact_one(name):
     assert error < 0.01 * exact
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("name", "kurtosis"), [("raw", 3.0), ("pair", 0.0)])
 def test_resolution_against_repeated_experiments(name, kurtosis):
     """The spread of 200 measurements is known to 5 %."""

@@ -99,6 +99,7 @@ def test_reference_scored_against_itself_has_no_witness():
     np.testing.assert_allclose(found, 0, atol=1e-14)
 
 
+@pytest.mark.simulation
 def test_loo_witness_is_unbiased_and_the_inclusive_one_is_not():
     # eq. loo-unbiased: a fixed event among fresh companions from the mixture
     model = GaussianBenchmark(mean=(1.5, 0.0), sigma_s=0.5, epsilon=0.5, h=1.0)

@@ -28,6 +28,8 @@ DROPPED_CALLS = ("sqrt", "abs")
 SYMMETRIC = ("min", "max", "minimum", "maximum", "hypot", "zip", "isinstance")
 #: what is said to a reader is not looked at word by word
 TALK = ("print", "say", "warn", "warning", "info", "debug", "error", "log_to")
+#: numbers up to this one are tolerances of rounding: twice as much does no harm
+ROUNDING = 1e-5
 #: of a rule: what changes how fast a job runs, and nothing else
 SPEED_ONLY = ("threads", "priority")
 
@@ -143,8 +145,9 @@ class _Tree:
         match node:
             case ast.Compare():
                 for left, right in zip([node.left, *node.comparators], node.comparators):  # noqa: B905
-                    for kind, table in (("strict", STRICT), ("inverted", INVERTED)):
-                        yield from self._operator(left, right, table, kind)
+                    yield from self._operator(left, right, INVERTED, "inverted")
+                    if _counts(left) or _counts(right):
+                        yield from self._operator(left, right, STRICT, "strict")
             case ast.BoolOp():
                 for left, right in zip(node.values, node.values[1:]):  # noqa: B905
                     yield from self._operator(left, right, {"and": "or", "or": "and"}, "bool")
@@ -227,10 +230,18 @@ def _is_text(node: ast.AST) -> bool:
     return plain or isinstance(node, ast.JoinedStr)
 
 
+def _counts(node: ast.AST) -> bool:
+    """Tell whether this is a whole number: real ones are hardly ever equal to a threshold."""
+    number = isinstance(node, ast.Constant) and isinstance(node.value, int)
+    return number or (isinstance(node, ast.Call) and _called(node) == "len")
+
+
 def _other_number(text: bytes) -> bytes:
-    """Return a whole number plus one, any other one doubled."""
+    """Return a whole number plus one, a tolerance of rounding as 1, any other number doubled."""
     value = ast.literal_eval(text.decode())
-    return repr(value + 1 if isinstance(value, int) else 2 * value or 1.0).encode()
+    if isinstance(value, int):
+        return repr(value + 1).encode()
+    return repr(2 * value if abs(value) > ROUNDING else 1.0).encode()
 
 
 def _of_rules(source: bytes) -> Iterator[Edit]:

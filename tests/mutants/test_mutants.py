@@ -53,13 +53,17 @@ def f(x: int, *, y: Literal[5] = -4) -> Literal[6]:
         raise ValueError("at least 7" if x > 8 else "9")
     print(10)
     return (math.sqrt(x) * max(x, y) - g(x, y)) / 2 if x in y else True
+def g(x, y):
+    return abs(x) < 1e-9 or len(y) > 0.25
 '''
 MUTATED = {
-    *("- -> (nothing)", "not -> (nothing)", "< -> <=", "< -> >=", "and -> or"),
+    *("- -> (nothing)", "not -> (nothing)", "< -> >=", "and -> or"),
     *("max -> min", "math.sqrt(x) -> (x)", "* max(x, y) -> (nothing)", "- -> +", "2 -> 3"),
     *("x, y -> y, x", "/ 2 -> (nothing)", "in -> not in", "True -> False", "4 -> 5"),
     *("x in y -> not (x in y)", "not (x < y and y) -> not (not (x < y and y))"),
     'raise ValueError("at least 7" if x > 8 else "9") -> pass',
+    # a count may be equal to its bound, a real number hardly ever is; a tolerance becomes none
+    *("abs(x) -> (x)", "1e-9 -> 1.0", "or -> and", "> -> >=", "> -> <=", "0.25 -> 0.5"),
 }
 
 

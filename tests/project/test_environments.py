@@ -8,7 +8,7 @@ import yaml
 from packaging.requirements import Requirement
 from rattler import MatchSpec
 
-ENVS = Path(__file__).resolve().parents[1] / "envs"
+ENVS = Path(__file__).resolve().parents[2] / "envs"
 YAMLS = sorted(ENVS.glob("*.yaml"))
 #: packages that conda-forge calls otherwise
 CONDA_TO_PYPI = {"pytables": "tables", "matplotlib-base": "matplotlib", "typst-py": "typst"}

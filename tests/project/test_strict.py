@@ -30,7 +30,7 @@ SKIPPED = {
 @pytest.fixture
 def outcome(pytester, monkeypatch):
     """Return what runs a module of tests, strictly or not, and says what became of them."""
-    pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text())
+    pytester.makeconftest((Path(__file__).parents[1] / "conftest.py").read_text())
 
     def run(source, strict):
         monkeypatch.setenv("STRICT", strict)
