@@ -1,7 +1,8 @@
 # The whole paper: `snakemake --cores all`. See README.md.
 from snakemake.utils import min_version
 
-min_version("9.0")
+# localrule, and the option of profiles/default; the oldest release that was tried
+min_version("8.20")
 
 
 include: "workflow/rules/common.smk"
@@ -14,7 +15,6 @@ include: "workflow/rules/theory.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/paper.smk"
 include: "workflow/rules/manuscript.smk"
-include: "workflow/rules/growth.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/score.smk"
 
@@ -33,7 +33,3 @@ rule all:
         rules.latex_tables.output,
         result("provenance.json"),
         result("report.html"),
-
-
-# On a cluster these run where Snakemake runs (see workflow/profiles/slurm).
-workflow.localrules(*small())

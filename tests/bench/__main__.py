@@ -1,4 +1,6 @@
-"""All benchmarks, one after the other: a table on the terminal, and as csv where asked.
+"""All benchmarks, one after the other: tables on the terminal, and as csv where asked.
+
+The first table compares with peers, the second tells how time and memory grow with the sizes.
 
 ``make bench`` runs this in an environment of its own (envs/bench.lock), which holds the peers
 as well. Every ratio is measured side by side in this one run; run it on an idle machine.
@@ -12,6 +14,7 @@ from pathlib import Path
 import bench_batches
 import bench_score
 import bench_witness
+import growth
 import pandas as pd
 
 
@@ -34,9 +37,13 @@ def main() -> None:
     print(
         table.to_string(index=False, float_format=lambda x: f"{x:.4g}", na_rep="", max_colwidth=60)
     )
+    print("growth.study ...", flush=True)
+    exponents = growth.study()
+    print(exponents.to_string(index=False, float_format=lambda x: f"{x:.4g}"))
     if arguments.csv:
         arguments.csv.parent.mkdir(parents=True, exist_ok=True)
         table.to_csv(arguments.csv, index=False)
+        exponents.to_csv(arguments.csv.with_name("growth.csv"), index=False)
 
 
 if __name__ == "__main__":

@@ -13,20 +13,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from localizer.batches import (
-    BatchSums,
-    FeaturePairs,
-    KernelPairs,
-    Pairs,
-    draw,
-    factor,
-    run,
-    scores,
-    sum_batches,
-)
-from localizer.features import Compression, Moments, compress
-from localizer.randomness import stream
-from localizer.scaling import moments_of_features, q_rho
+from localizer.base.randomness import stream
+from localizer.estimators.batch_sums import BatchSums, scores, sum_batches
+from localizer.estimators.batches import draw, run
+from localizer.estimators.pair_forms import FeaturePairs, KernelPairs, Pairs, factor
+from localizer.kernels.compression import Compression, Moments, compress
+from localizer.theory.scaling import moments_of_features, q_rho
 
 SEED = 5
 Row = dict[str, Any]

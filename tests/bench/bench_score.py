@@ -14,9 +14,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from localizer.randomness import stream
-from localizer.score import Recipe, score_events
-from localizer.significance import observe, p_value, permutations
+from localizer.base.randomness import stream
+from localizer.own.recipe import Recipe
+from localizer.own.score import score_events
+from localizer.own.significance import observe, p_value, permutations
 from threadpoolctl import threadpool_limits
 
 SEED = 7

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from localizer.kernels import GaussianBank, NormalBackground, kernel_sums
-from localizer.randomness import stream
-from localizer.witness import loo_witness
+from localizer.base.randomness import stream
+from localizer.estimators.witness import loo_witness
+from localizer.kernels.bank import GaussianBank, NormalBackground, kernel_sums
 from threadpoolctl import threadpool_limits
 
 Row = dict[str, Any]

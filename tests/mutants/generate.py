@@ -1,7 +1,7 @@
 """Bugs to plant: mechanical ones from the syntax tree, realistic ones from planted.toml.
 
 A mutant replaces a few bytes of one file. Its name says where and what, so that it can be
-planted again: ``workflow/localizer/score.py:201:14:inverted``, or the sentence of planted.toml.
+planted again: ``workflow/localizer/own/score.py:201:14:inverted``, or the sentence of planted.toml.
 """
 
 from __future__ import annotations

@@ -107,8 +107,10 @@ def test_the_tests_that_are_named_exist_and_look_at_something():
     for pattern, tests in nearest.told.items():
         assert list(ROOT.glob(pattern)), pattern
         assert all("*" in test or (ROOT / test).is_file() for test in tests), tests
-    assert "tests/test_stage.py" in nearest.of("workflow/stage/seals.py")[0]
-    assert nearest.of("workflow/localizer/scoreboard.py")[0][0] == "tests/test_scoreboard.py"
+    assert "tests/stage/test_stage.py" in nearest.of("workflow/stage/seals.py")[0]
+    assert (
+        nearest.of("workflow/localizer/verdicts/board.py")[0][0] == "tests/verdicts/test_board.py"
+    )
 
 
 @pytest.fixture
@@ -154,7 +156,7 @@ def test_a_failing_test_stops_it_before_any_bug_is_planted(small, capsys):
 @pytest.mark.slow
 def test_a_small_sample_of_the_project_is_killed():
     few = ["--count", "4", "--seed", "1", "--mechanical-only"]
-    assert main([*few, "--files", "workflow/localizer/metrics.py", "--at-least", "75"]) == 0
+    assert main([*few, "--files", "workflow/localizer/base/metrics.py", "--at-least", "75"]) == 0
     bugs = [bug.name for bug in generate.planted(ROOT, HERE / "planted.toml")]
     some = ["SIC without the root", "the rank 1 is the smallest score"]
     assert set(some) <= set(bugs)

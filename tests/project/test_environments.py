@@ -10,13 +10,16 @@ from rattler import MatchSpec
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
 YAMLS = sorted(ENVS.glob("*.yaml"))
+LOCKS = sorted(ENVS.glob("*.lock"))
+#: packages at least, so that an empty lock is no sound one
+SMALLEST = {"requirements": 50, "dev": 60, "bench": 8, "installer": 1}
 #: packages that conda-forge calls otherwise
-CONDA_TO_PYPI = {"pytables": "tables", "matplotlib-base": "matplotlib", "typst-py": "typst"}
+CONDA_TO_PYPI = {"matplotlib-base": "matplotlib", "typst-py": "typst"}
 
 
-def locked():
-    """Return the versions of requirements.lock by name."""
-    lines = (ENVS / "requirements.lock").read_text().splitlines()
+def locked(lock="requirements.lock"):
+    """Return the versions of a lock by name."""
+    lines = (ENVS / lock).read_text().splitlines()
     specs = [line.rstrip("\\ ") for line in lines if re.match(r"^[A-Za-z0-9]", line)]
     requirements = [Requirement(spec) for spec in specs]
     return {one.name: str(one.specifier).removeprefix("==") for one in requirements}
@@ -45,20 +48,27 @@ def test_every_spec_is_a_conda_match_spec(path):
         assert parsed.version is not None
 
 
-def test_the_lock_is_exact_hashed_and_without_addresses():
-    text = (ENVS / "requirements.lock").read_text()
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
+def test_a_lock_is_exact_hashed_and_without_addresses(path):
+    text = path.read_text()
     assert "://" not in text
     entries = re.split(r"\n(?=[A-Za-z0-9])", text.strip())
-    assert len(entries) > 50
+    assert len(entries) >= SMALLEST[path.stem]
     for entry in entries:
         assert "==" in entry.splitlines()[0]
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
 
 
-def test_every_direct_requirement_is_locked():
-    wanted = (ENVS / "requirements.in").read_text().splitlines()
-    names = {Requirement(line).name.lower() for line in wanted if line and line[0] != "#"}
-    assert names <= {name.lower() for name in locked()}
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
+def test_every_direct_requirement_is_locked(path):
+    wanted = path.with_suffix(".in").read_text().splitlines()
+    names = {Requirement(line).name.lower() for line in wanted if line and line[0] not in "#-"}
+    assert names <= {name.lower() for name in locked(path.name)}
+
+
+def test_the_tools_leave_the_packages_of_a_run_as_they_are():
+    run, dev = locked(), locked("dev.lock")
+    assert {name: dev[name] for name in run} == run
 
 
 def test_every_rule_has_its_environment():

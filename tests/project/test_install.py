@@ -58,7 +58,7 @@ def test_the_package_installs_and_leaves_the_clone_clean(tmp_path):
     file, stage = run(python, "-c", program, cwd=elsewhere).split()
     assert Path(file).is_relative_to(site)
     assert stage == "False"
-    tried = run(python, "-m", "doctest", "-v", site / "localizer/copula.py", cwd=elsewhere)
+    tried = run(python, "-m", "doctest", "-v", site / "localizer/base/copula.py", cwd=elsewhere)
     assert "Test passed." in tried
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCK = "envs/requirements.lock"
+LOCK, DEV = "envs/requirements.lock", "envs/dev.lock"
 
 
 @pytest.fixture
@@ -20,7 +20,9 @@ def folder(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "workflow").symlink_to(ROOT / "workflow")
     (tmp_path / "envs").mkdir()
-    (tmp_path / LOCK).touch()
+    for name in (LOCK, DEV):
+        (tmp_path / name).touch()
+    shutil.copy(ROOT / "envs/installer.lock", tmp_path / "envs")
     return tmp_path
 
 
@@ -78,7 +80,10 @@ def test_the_environment_is_built_when_the_lock_changes_and_only_then(folder):
     lock.write_text(one)
     done = setup()
     assert done.returncode == 0, done.stdout
-    assert "Setting up .venv from envs/requirements.lock" in done.stdout
+    assert done.stdout.splitlines()[:2] == [
+        "Setting up .venv (once)",
+        "  installing envs/requirements.lock",
+    ]
     assert installed(folder) == "1.0"
 
     left.touch()

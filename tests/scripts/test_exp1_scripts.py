@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from localizer import experiment1, forced
-from localizer.gaussian import GaussianBenchmark
-from localizer.randomness import stream
-from localizer.variance import ContextVariance
+from localizer.base.randomness import stream
+from localizer.estimators import forced
+from localizer.experiments import experiment1, precision
+from localizer.models.gaussian import GaussianBenchmark
+from localizer.theory.variance import ContextVariance
 
 GIVEN = {"mean": [1.5, 0.0], "sigma_s": 0.5, "epsilon": 0.1, "h": 1.0}
 MODEL = GaussianBenchmark(**GIVEN)
@@ -31,10 +32,8 @@ def toys():
 
 
 def forced_table(study="study", *, m=6, contexts=(10, 30), signal=3, background=5):
-    x, labels = experiment1.probes(SEED, study, model=MODEL, signal=signal, background=background)
-    return experiment1.forced_table(
-        SEED, study, x, labels, model=MODEL, m=m, contexts=list(contexts)
-    )
+    x, labels = precision.probes(SEED, study, model=MODEL, signal=signal, background=background)
+    return precision.forced_table(SEED, study, x, labels, model=MODEL, m=m, contexts=list(contexts))
 
 
 def test_toys_are_those_of_the_numbers(run_on, same):
@@ -94,7 +93,7 @@ def test_resampling_shows_the_most_contexts(run_on, same):
         params={"model": GIVEN},
     )
     same(found.scores, table[table["contexts"] == 30])
-    same(found.scaling, experiment1.resampling_summary(table, MODEL))
+    same(found.scaling, precision.resampling_summary(table, MODEL))
 
 
 def test_precision_of_all_parts(run_on, same):
@@ -107,9 +106,9 @@ def test_precision_of_all_parts(run_on, same):
     )
     table = pd.concat(parts, ignore_index=True)
     same(found.probes, table)
-    same(found.points, experiment1.precision(table, MODEL))
+    same(found.points, precision.precision(table, MODEL))
     # three signal probes of eight, and every size between the smallest and the largest
-    curve = experiment1.precision_curve(MODEL, range(5, 10), R=12, signal_share=3 / 8)
+    curve = precision.precision_curve(MODEL, range(5, 10), R=12, signal_share=3 / 8)
     same(found.curve, curve)
 
 
@@ -160,14 +159,12 @@ def test_the_generic_regime_of_every_fraction(run_on, same):
     curves, points = [], []
     for epsilon in (0.2, 0.4):
         model = replace(MODEL, epsilon=epsilon)
-        curves.append(experiment1.generic_curve(model, range(5, 11)))
+        curves.append(precision.generic_curve(model, range(5, 11)))
         study = f"generic {epsilon}"
-        x, labels = experiment1.probes(SEED, study, model=model, signal=2, background=3)
+        x, labels = precision.probes(SEED, study, model=model, signal=2, background=3)
         for m in (5, 8):
-            table = experiment1.forced_table(
-                SEED, study, x, labels, model=model, m=m, contexts=[20]
-            )
-            points.append(experiment1.precision(table, model).assign(epsilon=epsilon))
+            table = precision.forced_table(SEED, study, x, labels, model=model, m=m, contexts=[20])
+            points.append(precision.precision(table, model).assign(epsilon=epsilon))
     same(found.curve, pd.concat(curves))
     same(found.points, pd.concat(points))
     assert found.linear["m"].tolist() == [5, 8]

@@ -1,7 +1,7 @@
 """The scripts of Experiment II, and the one that joins tables."""
 
 import pandas as pd
-from localizer import experiment2
+from localizer.experiments import experiment2
 
 GIVEN = {"d": 2, "sigma_s": 0.5, "epsilon": 0.1, "h": 1.0}
 MODEL = experiment2.LatentModel(**GIVEN)

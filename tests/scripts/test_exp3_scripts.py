@@ -6,11 +6,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from localizer import batches, convergence, experiment3, metrics, realizations, scaling, sweeps
-from localizer import surrogate as surrogates
-from localizer.copula import BackgroundCDF, median_distance
-from localizer.features import FourierFeatures, fourier_features
-from localizer.randomness import stream
+from localizer.base import metrics
+from localizer.base.copula import BackgroundCDF, median_distance
+from localizer.base.randomness import stream
+from localizer.estimators import batch_sums, batches, pair_forms, sweeps
+from localizer.experiments import (
+    convergence,
+    disjoint_references,
+    experiment3,
+    reference_draws,
+    scaling_law,
+)
+from localizer.kernels import feature_products
+from localizer.kernels.features import FourierFeatures, fourier_features
+from localizer.lhco import surrogate as surrogates
+from localizer.theory import scaling
 
 ROOT = Path(__file__).resolve().parents[2]
 SURROGATE = (ROOT / "resources" / "lhco" / "surrogate" / "parameters.json").read_text()
@@ -93,9 +103,13 @@ def swept(run_on, made, parts):
     }
 
 
-def batch_sums(z, m, R):
+def witness_of(features, sample):
+    return experiment3.DirectWitness.of(features, sample.mixed, sample.reference)
+
+
+def summed(z, m, R):
     return batches.run(
-        batches.FeaturePairs(z),
+        pair_forms.FeaturePairs(z),
         m=m,
         groups=range(R // 20),
         group_size=20,
@@ -108,7 +122,7 @@ def test_features_targets_and_numbers(made, sample):
     features = bank("experiment3", "features", 0)
     assert np.array_equal(made.features["frequencies"], features.frequencies)
     assert np.array_equal(made.features["offsets"], features.offsets)
-    witness = experiment3.DirectWitness.of(features, sample)
+    witness = witness_of(features, sample)
     assert np.array_equal(made.features["mean_background"], witness.mean_background)
     for name, values in witness.targets(sample.mixed).items():
         assert np.array_equal(made.targets[name], values)
@@ -142,7 +156,7 @@ def test_the_witness_table_judges_both_samples(made, sample):
         ("mixed", "self-inclusive"): (made.targets["self_inclusive"], sample.labels),
         ("mixed", "leave-one-out"): (made.targets["loo"], sample.labels),
         ("evaluation", "direct"): (
-            realizations.evaluated(bank("experiment3", "features", 0), sample, x),
+            witness_of(bank("experiment3", "features", 0), sample)(x),
             labels,
         ),
     }
@@ -161,14 +175,14 @@ def test_the_jobs_make_the_batches_of_one_run(made, parts):
         pieces |= sweeps.pieces_from_arrays(part)
     assert list(pieces) == [40, 80, 160]
     for R, sums in sweeps.checkpoints(pieces, GRID[5]).items():
-        for name, values in batch_sums(made.compressed["z"], 5, R).as_dict().items():
+        for name, values in summed(made.compressed["z"], 5, R).as_dict().items():
             assert np.array_equal(sums.as_dict()[name], values)
 
 
 def test_the_sweep_is_judged_against_the_configured_target(made, swept, sample):
     z, target = made.compressed["z"], made.targets["loo"]
     for m, R in ((5, 80), (9, 40)):
-        scores = batches.scores(batch_sums(z, m, R))
+        scores = batch_sums.scores(summed(z, m, R))
         rows = swept[m].table
         assert sorted(rows["R"].unique()) == GRID[m]
         rows = rows[rows["R"] == R].set_index("estimator")
@@ -198,7 +212,7 @@ def test_the_sweep_is_judged_against_the_configured_target(made, swept, sample):
 
 
 def test_the_scores_kept_are_those_of_the_last_checkpoint(made, swept):
-    scores = batches.scores(batch_sums(made.compressed["z"], 5, 160))
+    scores = batch_sums.scores(summed(made.compressed["z"], 5, 160))
     assert set(swept[5].scores) == {"raw", "marginal", "pair"}
     for name, values in swept[5].scores.items():
         assert np.array_equal(values, getattr(scores, name))
@@ -271,13 +285,13 @@ def test_the_scaling_law_of_all_sizes(run_on, same, made, swept):
     assert law["deviation"] == pytest.approx(seen / expected, rel=1e-9)
     assert law["deviation_error"] == pytest.approx(error[~used][0] / abs(expected), rel=1e-9)
     assert found.repeated["points"].tolist() == ["all"] * 3 + ["shown"] * 3
-    repeated = convergence.fit_realizations(
+    repeated = scaling_law.fit_realizations(
         stream(SEED, "experiment3", "fit", "all"), pair[used], V[np.ix_(used, used)], draws=3
     )
     assert found.repeated["alpha"][:3].tolist() == pytest.approx(repeated["alpha"].tolist())
     limit = made.numbers["rho_limit"]
     columns = found.curves.drop(columns="edition")
-    same(columns, convergence.law_curves(moments, sweep, rho_limit=limit))
+    same(columns, scaling_law.law_curves(moments, sweep, rho_limit=limit))
 
 
 def test_floors_of_every_score(run_on):
@@ -345,7 +359,7 @@ def test_bandwidths_share_their_frequencies(run_on, same, arrays, sample):
     for draw in range(2):
         for h in (0.5, 1.5):
             features = bank("experiment3", "bandwidths", draw, h=[h])
-            score = realizations.evaluated(features, sample, x)
+            score = witness_of(features, sample)(x)
             performance = experiment3.performance(score, labels, sic_floor=2)
             rows.append({"edition": "tiny", "bandwidth": h, "draw": draw, **performance})
     same(found.rows, pd.DataFrame(rows))
@@ -372,10 +386,10 @@ def test_seeds_are_draws_of_the_features(run_on, same, arrays, sample):
     rows = []
     for number in (4, 2):
         features = bank("experiment3", "features", number)
-        (row,) = realizations.rows_of_draws(
+        (row,) = reference_draws.rows_of_draws(
             features,
             sample,
-            realizations.plain_mean(features, sample.reference)[None],
+            feature_products.plain_mean(features, sample.reference)[None],
             stream(SEED, "experiment3", "seeds", number),
             points=[experiment3.Point(**POINT)],
             sic_floor=2,
@@ -422,7 +436,7 @@ def test_references_of_the_sample_and_of_a_surrogate(run_on, same, arrays, made,
     features = FourierFeatures(made.features["frequencies"], made.features["offsets"])
     pool = np.concatenate([sample.reference, sample.evaluation_background])
     sizes = {"mixed_background": 36, "mixed_signal": 9, "reference": 50}
-    drawn = realizations.draw_surrogate(
+    drawn = reference_draws.draw_surrogate(
         surrogates.parse(SURROGATE),
         partial(stream, SEED, "experiment3", "references"),
         sizes={**sizes, "evaluation_background": 30, "evaluation_signal": 14},
@@ -430,7 +444,7 @@ def test_references_of_the_sample_and_of_a_surrogate(run_on, same, arrays, made,
         copula="uniform",
     )
     tables = [
-        realizations.disjoint_references(
+        disjoint_references.disjoint_references(
             features,
             mixed,
             background,
@@ -474,7 +488,7 @@ def test_scatter_over_surrogate_samples(run_on, same):
     assert found["reference_number"].tolist() == [0, 1]
     # of the paper's 121352 + 772 mixed events; at least two of each class stay
     sizes = {"mixed_background": 60, "mixed_signal": 2, "reference": 60}
-    drawn = realizations.draw_surrogate(
+    drawn = reference_draws.draw_surrogate(
         surrogates.parse(SURROGATE),
         partial(stream, SEED, "experiment3", "scatter", 3),
         sizes={**sizes, "evaluation_background": 60, "evaluation_signal": 60},
@@ -484,8 +498,8 @@ def test_scatter_over_surrogate_samples(run_on, same):
     rng = stream(SEED, "experiment3", "scatter", 3, "features and references")
     kernel = experiment3.kernel_bank(drawn.d_med, BANDWIDTHS)
     features = fourier_features(kernel, 4, rng, n_per_bandwidth=8, form="offset")
-    means = realizations.reference_means(features, drawn.pool, rng, n=60, draws=2)
-    rows = realizations.rows_of_draws(
+    means = reference_draws.reference_means(features, drawn.pool, rng, n=60, draws=2)
+    rows = reference_draws.rows_of_draws(
         features,
         drawn.sample,
         means,
@@ -532,7 +546,10 @@ def test_choices_stand_beside_their_names(run_on):
         sample = experiment3.Coordinates(labels=labels, **made)
         d_med = median_distance(sample.reference, stream(SEED, "lhco", "d_med")).value
         features = bank("experiment3", "features", 0, form=form, d_med=d_med)
-        check(name, realizations.evaluated(features, sample, sample.mixed))
+        check(
+            name,
+            witness_of(features, sample)(sample.mixed),
+        )
     for name, score in (("target", "loo"), loo), (("kernel", "exact, no RFF"), exact):
         row = check(name, score)
         assert row["sic_witness"] == metrics.max_sic(score, labels, floor=2)

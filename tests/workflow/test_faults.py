@@ -291,17 +291,14 @@ def test_a_job_that_the_system_kills_is_one_sentence(project):
 def test_an_altered_data_file_is_never_used(project):
     """It was verified when it came; what reads it makes sure that it is the same still."""
     project.snakemake("lhco_files", *SMOKE)
-    data = project.root / "resources" / "lhco" / "innerdata_train.npy"
+    data = project.root / "results/smoke/lhco/events/innerdata_train.npy"
     content = data.read_bytes()
     # every bit of the last number turned over: it may have been zero before
     data.write_bytes(content[:-8] + bytes(255 - byte for byte in content[-8:]))
     done = project.snakemake("lhco_samples", *SMOKE, check=False)
     assert done.returncode != 0
-    assert "lhco_samples failed: resources/lhco/innerdata_train.npy (" in done.stdout
-    assert "Delete resources/lhco/innerdata_train.npy and results/smoke/lhco/files.json" in (
-        done.stdout
-    )
+    assert "lhco_samples failed: results/smoke/lhco/events/innerdata_train.npy (" in done.stdout
+    assert "Delete results/smoke/lhco/events/innerdata_train.npy and run" in done.stdout
     data.unlink()
-    (project.root / "results/smoke/lhco/files.json").unlink()
     project.snakemake("lhco_samples", *SMOKE)
     assert data.read_bytes() == content

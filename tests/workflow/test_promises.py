@@ -19,9 +19,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from localizer import batches, metrics, statistics, statistics_study, sweeps
+from localizer.base import metrics
+from localizer.estimators import batches, statistics, sweeps
+from localizer.experiments import other_statistics
 from localizer.figures import style
-from localizer.gaussian import GaussianBenchmark
+from localizer.models.gaussian import GaussianBenchmark
 from matplotlib import colors, image
 from real_workflow import ROOT, SMOKE, SOON, Project, alone, copy_of_the_sources
 from scipy.special import ndtri
@@ -116,7 +118,7 @@ def test_what_follows_the_edition_runs_again_and_nothing_else(finished):
     follow |= {"exp3_features", "exp3_batches_part", "exp3_sweep", "exp3_scaling", "exp3_findings"}
     follow |= {"fig07", "fig08", "fig09", "scoreboard", "paper", "report", "all"}
     assert follow <= planned
-    others = ("exp1", "exp2", "fig01", "fig04", "statistics", "compile", "growth", "theory")
+    others = ("exp1", "exp2", "fig01", "fig04", "statistics", "compile", "theory")
     assert not [name for name in planned if name.startswith(others)]
 
 
@@ -295,11 +297,11 @@ def test_the_statistics_have_their_options(which, request):
     seed, of_model = config["seed"], config["experiment1"]["model"]
     sizes = yaml.safe_load((ROOT / "config/smoke.yaml").read_text())
     model, some = GaussianBenchmark(**of_model), sizes["statistics"]
-    sample = statistics_study.toy(seed, 0, model=model, N=sizes["experiment1"]["N"])
-    background = statistics_study.reference(seed, model=model, events=some["reference"])
+    sample = other_statistics.toy(seed, 0, model=model, N=sizes["experiment1"]["N"])
+    background = other_statistics.reference(seed, model=model, events=some["reference"])
     found = pd.read_csv(run.root / KS).query("toy == 0 and m == 10")
     options = {"features": "max" if changed else "mean", **config["statistics"]["classifier"]}
-    table = statistics_study.score_table(
+    table = other_statistics.score_table(
         seed,
         0,
         sample,
@@ -307,7 +309,7 @@ def test_the_statistics_have_their_options(which, request):
         np.full(len(sample.x), np.nan),
         model=model,
         m=10,
-        R=statistics_study.contexts(10, occurrences=some["occurrences"]),
+        R=other_statistics.contexts(10, occurrences=some["occurrences"]),
         signal=some["signal_events"],
         background=some["background_events"],
         replacement=changed,

@@ -24,7 +24,9 @@ def test_a_single_target_is_on_record(project):
 
 
 def test_a_failed_run_is_on_record(project):
-    project.edit("workflow/localizer/metrics.py", "    return ranking(", "    raise OSError\n    (")
+    project.edit(
+        "workflow/localizer/base/metrics.py", "    return ranking(", "    raise OSError\n    ("
+    )
     done = project.snakemake("exp1_targets", "exp1_toys", *SMOKE, check=False)
     assert done.returncode != 0
     content = json.loads((project.root / "results/smoke/provenance.json").read_text())

@@ -7,9 +7,9 @@ import yaml
 from real_workflow import ROOT, SMOKE, alone
 from slurm_cluster import cluster, why_not
 from stage.compare import compare
-from stage.graph import definitions
+from stage.listing import definitions
 
-PROFILE = ("--workflow-profile", "workflow/profiles/slurm")
+PROFILE = ("--workflow-profile", "profiles/slurm")
 # a cluster of one machine answers at once, and has no shared disk to wait for
 AT_ONCE = (
     *("--slurm-init-seconds-before-status-checks", "2"),
@@ -99,7 +99,7 @@ def test_rules_that_work_say_what_they_need():
 
 
 def test_the_profile_groups_rules_that_are_submitted():
-    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())
+    profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text())
     groups = dict(pair.split("=") for pair in profile["groups"])
     assert set(groups) <= rules_with("**needs(")
     assert {pair.split("=")[0] for pair in profile["group-components"]} == set(groups.values())

@@ -8,7 +8,10 @@ from pathlib import Path
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
-from stage import cost, kills, provenance, settings, tracking  # noqa: E402
+from stage import kills, listing, provenance, tracking  # noqa: E402
+from stage.configuration import check  # noqa: E402
+
+SHIPPED = Path("config/config.yaml")
 
 
 def refuse(mistakes):
@@ -17,17 +20,22 @@ def refuse(mistakes):
         raise WorkflowError("The configuration is refused:\n" + "\n".join(mistakes))
 
 
-refuse(settings.unreadable(Path("config/config.yaml")))
+refuse(
+    [
+        said
+        for path in (SHIPPED, *workflow.configfiles)
+        for said in check.unreadable(path)
+    ]
+)
 
 
 configfile: "config/config.yaml"
 
 
-refuse(settings.problems(config))
-
-# Once, at the start: a job that parses the workflow anew stays silent.
-if workflow.is_main_process and (said := cost.warning(config)):
-    print(said, file=sys.stderr)
+refuse(check.problems(config))
+# the defaults of a user's own data, and how all the work is cut into jobs
+resolved, JOBS = check.resolved(config)
+config.update(resolved)
 
 # Compiled kernels are kept between jobs; the rule compile_kernels fills this folder
 # before a sweep and the sweep's jobs only read it.
@@ -36,11 +44,12 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(".cache/numba").resolve()))
 # Only the paper's own statistics can be held against the paper.
 OTHER_STATISTICS = (
     f"{config['run']}: not the paper's statistics"
-    if settings.differs(config, Path("config/config.yaml"))
+    if check.differs(config, SHIPPED)
     else ""
 )
 
 RESULTS = f"results/{config['run']}"
+REPORTED = []  # what the report shows, in the order of the rules
 
 
 def result(path):
@@ -58,7 +67,7 @@ def code(script):
 def modules_of_the_package():
     """The files of the package itself, in which the paper's equations are."""
     return [
-        os.path.relpath(path) for path in sorted((WORKFLOW / "localizer").glob("*.py"))
+        os.path.relpath(path) for path in sorted((WORKFLOW / "localizer").rglob("*.py"))
     ]
 
 
@@ -71,31 +80,9 @@ def compiled(script):
     return [result(f"kernels/{module}.txt") for module in modules]
 
 
-def jobs_of(total, size):
-    """Cut 0 to total into ranges of ``size``; a job is named after its first number."""
-    return {
-        f"{first:06}": list(range(first, min(first + size, total)))
-        for first in range(0, total, size)
-    }
-
-
-def jobs_to(checkpoints, group, most):
-    """Cut a run of batches into jobs of whole groups and at most ``most`` batches.
-
-    A job is named after its first batch and holds pieces, of which one ends at every
-    checkpoint: its first batch, and where its pieces end.
-    """
-    most = max(group, most // group * group)
-    ends, start = [], 0
-    for stop in checkpoints:
-        ends += [*range(start + most, stop, most), stop]
-        start = stop
-    jobs = [[0]]
-    for end in ends:
-        if end - jobs[-1][0] > most:
-            jobs.append([jobs[-1][-1]])
-        jobs[-1].append(end)
-    return {f"{job[0]:08}": job for job in jobs}
+def kernel_module(wildcards):
+    """The file of a module with compiled kernels, from the folder of the scripts."""
+    return f"../localizer/{wildcards.module.replace('.', '/')}.py"
 
 
 def needs(gb=1, minutes=10):
@@ -111,44 +98,35 @@ def needs(gb=1, minutes=10):
     }
 
 
-def small():
-    """The rules that need nothing worth a job on a cluster: joins, tables, figures, downloads."""
-    return [each.name for each in workflow.rules if "mem_mb" not in each.resources]
-
-
-def listed(value):
-    """A single number as a list of one."""
-    return value if isinstance(value, list) else [value]
-
-
-def own_module(statistic):
-    """The file of a user's own statistic, so that a change of it reruns what uses it."""
-    if ":" not in statistic:
-        return []
-    from localizer import statistics  # slow to import, and seldom needed
-
-    file = statistics.source(statistic)
-    return [os.path.relpath(file)] if file else []
-
-
 def shown(path, category, title, *, caption=None):
     """A result that the report shows, with the caption of the same name unless one is named."""
-    caption = f"../report/{caption or Path(path).stem}.rst"
-    labels = {"title": title}
-    return report(result(path), caption=caption, category=category, labels=labels)
+    caption = f"{caption or Path(path).stem}.rst"
+    REPORTED.append(
+        {
+            "file": result(path),
+            "caption": f"workflow/report/{caption}",
+            "category": category,
+            "title": title,
+        }
+    )
+    return report(
+        result(path),
+        caption=f"../report/{caption}",
+        category=category,
+        labels={"title": title},
+    )
 
 
-def your(name, chapter, title):
-    """A result on a user's own data, for the page about it."""
-    caption = f"score_{Path(name).stem}"
-    return shown(f"score/{name}", chapter, title, caption=caption)
+def figure(name, category, title, *, points=()):
+    """The files of a figure, of which the report shows the png.
 
-
-def figure(name, category, title):
-    """The two files of a figure; the report shows the png."""
+    The first tables that its rule takes in are put beside it, each under the figure's name
+    and one of the endings ``points``.
+    """
     return [
         shown(f"figures/{name}.png", category, title),
         result(f"figures/{name}.pdf"),
+        *(result(f"figures/{name}{ending}.csv") for ending in points),
     ]
 
 
@@ -157,44 +135,69 @@ def table(name, category, title):
     return shown(f"tables/{name}.csv", category, title)
 
 
-def made_by(each):
-    """The names of a rule and of the script behind it."""
-    script = os.path.relpath(WORKFLOW / "scripts" / Path(each.script).name)
-    return {"rule": each.name, "script": script}
+def rule_files():
+    """The files that define the rules."""
+    paths = sorted((WORKFLOW / "rules").glob("*.smk"))
+    return [os.path.relpath(path) for path in paths if path.name != "common.smk"]
 
 
-def maker(path):
-    """The rule that makes a result, and its script."""
-    return next(made_by(each) for each in workflow.rules if each.is_producer(path))
+@cache
+def makers():
+    """The rule and the script behind each result that a rule without wildcards makes."""
+    scripts = listing.scripts(listing.definitions(rule_files()))
+    return {
+        str(path): {"rule": name, "script": script}
+        for name, script in scripts.items()
+        for path in getattr(rules, name).output
+    }
 
 
 def reported(own=False):
-    """What the rules have marked for the report: the page's content, in order.
-
-    A user's own data have a page of their own.
-    """
+    """What the report shows, with what made it; a user's own data have a page of their own."""
     return [
-        {
-            "file": str(output),
-            "caption": os.path.relpath(
-                WORKFLOW / "report" / Path(mark.caption.get_filename()).name
-            ),
-            "category": mark.category,
-            "title": mark.labels["title"],
-            **made_by(each),
-        }
-        for each in workflow.rules
-        for output in each.output
-        if (mark := getattr(output, "flags", {}).get("report"))
-        and str(output).startswith(result("score/")) == own
+        {**item, **makers()[item["file"]]}
+        for item in REPORTED
+        if item["file"].startswith(result("score/")) == own
     ]
 
 
 def tables(ending):
     """The tables that the report shows, in the form with this ending."""
-    paths = [Path(item["file"]) for item in reported()]
+    paths = [Path(item["file"]) for item in REPORTED]
     return [
         str(path.with_suffix(ending)) for path in paths if path.parent.name == "tables"
+    ]
+
+
+def own_table(which):
+    """The file of a user's table; where none is named, what Snakemake then misses says so."""
+    unnamed = f"score.{which} is not given: copy config/own.yaml and name your files"
+    return config["score"].get(which, unnamed).partition("::")[0]
+
+
+def own_module(statistic):
+    """The file of a user's own statistic, so that a change of it reruns what uses it."""
+    if ":" not in statistic:
+        return []
+    from localizer.estimators import own_statistic  # slow to import, and seldom needed
+
+    file = own_statistic.source(statistic)
+    return [os.path.relpath(file)] if file else []
+
+
+def your(name, chapter, title):
+    """A result on a user's own data, for the page about it."""
+    caption = f"score_{Path(name).stem}"
+    return shown(f"score/{name}", chapter, title, caption=caption)
+
+
+def scored():
+    """What the page on a user's own data shows."""
+    asked = config["score"]["statistics"]["names"]
+    return [
+        item
+        for item in reported(own=True)
+        if asked or item["rule"] != "score_statistics"
     ]
 
 
@@ -202,34 +205,6 @@ def page_templates():
     """What the pages have in common."""
     names = ("page", "number", "scoreboard")
     return [os.path.relpath(WORKFLOW / "report" / f"{name}.html.j2") for name in names]
-
-
-def rule_files():
-    """The files that define the rules."""
-    paths = sorted((WORKFLOW / "rules").glob("*.smk"))
-    return [os.path.relpath(path) for path in paths if path.name != "common.smk"]
-
-
-def rule_graph():
-    """What each rule that the whole paper needs takes in, the rules behind its inputs.
-
-    The jobs are followed from the target back, each once, because an input may depend
-    on wildcards.
-    """
-    found, makers, waiting = {}, {}, [(workflow.get_rule("all"), {})]
-    while waiting:
-        job, wildcards = waiting.pop()
-        behind = found.setdefault(job.name, set())
-        for path in map(str, job.expand_input(wildcards)[0]):
-            if path not in makers:
-                makers[path] = next(
-                    (each for each in workflow.rules if each.is_producer(path)), None
-                )
-                if makers[path]:
-                    waiting.append((makers[path], makers[path].get_wildcards(path)))
-            if makers[path]:
-                behind.add(makers[path].name)
-    return {name: sorted(behind) for name, behind in sorted(found.items())}
 
 
 def put_on_record():

@@ -1,7 +1,5 @@
 # Experiment I: controlled validation with a known signal (sec. exp-known-signal).
 EXPERIMENT1 = config["experiment1"]
-EXPERIMENT1_TOYS = jobs_of(EXPERIMENT1["toys"], EXPERIMENT1["toys_per_job"])
-NULL_TOYS = jobs_of(EXPERIMENT1["self_influence"]["toys"], EXPERIMENT1["toys_per_job"])
 
 
 rule exp1_targets:
@@ -12,6 +10,7 @@ rule exp1_targets:
         table=table("exp1_targets", "Experiment I", "Closed forms of the benchmark"),
     log:
         result("logs/exp1_targets.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -33,11 +32,8 @@ rule exp1_toys_part:
         result("experiment1/toys/{part}.csv"),
     log:
         result("logs/exp1_toys_part/{part}.log"),
-    benchmark:
-        result("benchmarks/exp1_toys_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -45,7 +41,7 @@ rule exp1_toys_part:
         model=EXPERIMENT1["model"],
         N=EXPERIMENT1["N"],
         m=EXPERIMENT1["m"],
-        numbers=lambda wildcards: EXPERIMENT1_TOYS[wildcards.part],
+        numbers=lambda wildcards: JOBS.toys1.parts[wildcards.part],
     script:
         "../scripts/exp1_toys_part.py"
 
@@ -53,11 +49,12 @@ rule exp1_toys_part:
 rule exp1_toys:
     input:
         code=code("join_tables.py"),
-        parts=expand(result("experiment1/toys/{part}.csv"), part=EXPERIMENT1_TOYS),
+        parts=expand(result("experiment1/toys/{part}.csv"), part=JOBS.toys1.parts),
     output:
         result("experiment1/toys.csv"),
     log:
         result("logs/exp1_toys.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -72,6 +69,7 @@ rule exp1_roc:
         result("figures/fig02_roc.csv"),
     log:
         result("logs/exp1_roc.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -87,9 +85,10 @@ rule exp1_residual_field:
         code=code("exp1_residual_field.py"),
         toys=rules.exp1_toys.output[0],
     output:
-        result("figures/supp_residual_field.csv"),
+        result("experiment1/residual_field.csv"),
     log:
         result("logs/exp1_residual_field.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -111,13 +110,10 @@ rule exp1_forced:
         result("experiment1/{study}/m{m}.csv"),
     log:
         result("logs/exp1_forced/{study}_m{m}.log"),
-    benchmark:
-        result("benchmarks/exp1_forced/{study}_m{m}.tsv")
     wildcard_constraints:
-        study="resampling|m_scan|efficiency",
+        study="|".join(JOBS.contexts),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -125,7 +121,7 @@ rule exp1_forced:
         model=EXPERIMENT1["model"],
         study=lambda wildcards: wildcards.study,
         m=lambda wildcards: int(wildcards.m),
-        contexts=lambda wildcards: listed(EXPERIMENT1[wildcards.study]["contexts"]),
+        contexts=lambda wildcards: JOBS.contexts[wildcards.study],
         signal_probes=lambda wildcards: EXPERIMENT1[wildcards.study]["signal_probes"],
         background_probes=lambda wildcards: EXPERIMENT1[wildcards.study][
             "background_probes"
@@ -139,10 +135,11 @@ rule exp1_resampling:
         code=code("exp1_resampling.py"),
         forced=result(f"experiment1/resampling/m{EXPERIMENT1['resampling']['m']}.csv"),
     output:
-        scores=result("figures/fig01_resampled_analytic.csv"),
-        scaling=result("figures/supp_resampling.csv"),
+        scores=result("experiment1/resampled.csv"),
+        scaling=result("experiment1/resampling_scaling.csv"),
     log:
         result("logs/exp1_resampling.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -161,7 +158,6 @@ rule exp1_null_probe:
         result("logs/exp1_null_probe.log"),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -183,10 +179,11 @@ rule exp1_m_scan:
         ),
     output:
         probes=result("experiment1/m_scan.csv"),
-        points=result("figures/fig03_mscan.csv"),
-        curve=result("figures/fig03_mscan_exact.csv"),
+        points=result("experiment1/m_scan_points.csv"),
+        curve=result("experiment1/m_scan_exact.csv"),
     log:
         result("logs/exp1_m_scan.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -203,10 +200,11 @@ rule exp1_efficiency:
         ),
     output:
         probes=result("experiment1/efficiency.csv"),
-        points=result("figures/fig04_marginal_pair.csv"),
-        curve=result("figures/fig04_marginal_pair_exact.csv"),
+        points=result("experiment1/efficiency_points.csv"),
+        curve=result("experiment1/efficiency_exact.csv"),
     log:
         result("logs/exp1_efficiency.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -220,16 +218,13 @@ rule exp1_generic:
         code=code("exp1_generic.py"),
         compiled=compiled("exp1_generic.py"),
     output:
-        points=result("figures/supp_generic_regime.csv"),
-        curve=result("figures/supp_generic_regime_exact.csv"),
-        linear=result("figures/supp_generic_regime_linear.csv"),
+        points=result("experiment1/generic_points.csv"),
+        curve=result("experiment1/generic_exact.csv"),
+        linear=result("experiment1/generic_linear.csv"),
     log:
         result("logs/exp1_generic.log"),
-    benchmark:
-        result("benchmarks/exp1_generic.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -252,11 +247,8 @@ rule exp1_self_influence_part:
         profile=result("experiment1/self_influence/{part}_profile.csv"),
     log:
         result("logs/exp1_self_influence_part/{part}.log"),
-    benchmark:
-        result("benchmarks/exp1_self_influence_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -264,7 +256,7 @@ rule exp1_self_influence_part:
         model=EXPERIMENT1["model"],
         N=EXPERIMENT1["N"],
         x=EXPERIMENT1["null_probe"]["x"],
-        numbers=lambda wildcards: NULL_TOYS[wildcards.part],
+        numbers=lambda wildcards: JOBS.null_toys.parts[wildcards.part],
     script:
         "../scripts/exp1_self_influence_part.py"
 
@@ -272,15 +264,19 @@ rule exp1_self_influence_part:
 rule exp1_self_influence:
     input:
         code=code("exp1_self_influence.py"),
-        probe=expand(result("experiment1/self_influence/{part}.csv"), part=NULL_TOYS),
+        probe=expand(
+            result("experiment1/self_influence/{part}.csv"), part=JOBS.null_toys.parts
+        ),
         profile=expand(
-            result("experiment1/self_influence/{part}_profile.csv"), part=NULL_TOYS
+            result("experiment1/self_influence/{part}_profile.csv"),
+            part=JOBS.null_toys.parts,
         ),
     output:
         probe=result("experiment1/self_influence.csv"),
         profile=result("figures/supp_self_influence.csv"),
     log:
         result("logs/exp1_self_influence.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -299,9 +295,11 @@ rule fig01:
             "fig01_resampled_analytic",
             "Experiment I",
             "Fig. 1: resampled and analytic scores",
+            points=[""],
         ),
     log:
         result("logs/fig01.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -319,6 +317,7 @@ use rule fig01 as supp_resampling with:
             "supp_resampling",
             "Experiment I",
             "Residual against the number of contexts",
+            points=[""],
         ),
     log:
         result("logs/supp_resampling.log"),
@@ -345,7 +344,7 @@ use rule fig01 as supp_loo_auc with:
         code=code("draw_experiment1.py"),
         toys=rules.exp1_toys.output[0],
     output:
-        figure("supp_loo_auc", "Experiment I", "The AUC over all toys"),
+        figure("supp_loo_auc", "Experiment I", "The AUC over all toys", points=[""]),
     log:
         result("logs/supp_loo_auc.log"),
     params:
@@ -361,6 +360,7 @@ use rule fig01 as supp_residual_field with:
             "supp_residual_field",
             "Experiment I",
             "The residual field of the worst toy",
+            points=[""],
         ),
     log:
         result("logs/supp_residual_field.log"),
@@ -381,6 +381,7 @@ use rule fig01 as fig03 with:
             "fig03_mscan",
             "Experiment I",
             "Fig. 3: batch size and the near-degenerate regime",
+            points=["", "_exact"],
         ),
     log:
         result("logs/fig03.log"),
@@ -398,6 +399,7 @@ use rule fig01 as fig04 with:
             "fig04_marginal_pair",
             "Experiment I",
             "Fig. 4: efficiency of the estimators",
+            points=["", "_exact"],
         ),
     log:
         result("logs/fig04.log"),
@@ -416,6 +418,7 @@ use rule fig01 as supp_generic_regime with:
             "supp_generic_regime",
             "Experiment I",
             "The generic regime of the variance ratio",
+            points=["", "_exact", "_linear"],
         ),
     log:
         result("logs/supp_generic_regime.log"),
@@ -456,6 +459,7 @@ rule exp1_findings:
         result("experiment1/findings.json"),
     log:
         result("logs/exp1_findings.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -2,20 +2,6 @@
 EXPERIMENT2 = config["experiment2"]
 N_SCAN, RECOVERY = EXPERIMENT2["n_scan"], EXPERIMENT2["recovery"]
 
-# A toy is the same whichever study asks for it, so each size is made once.
-EXPERIMENT2_TOYS = {
-    N: jobs_of(
-        max(
-            EXPERIMENT2["toys"] if N == EXPERIMENT2["N"] else 0,
-            N_SCAN["toys"] if N in N_SCAN["N"] else 0,
-        ),
-        N_SCAN["toys_per_job"],
-    )
-    for N in sorted({EXPERIMENT2["N"], *N_SCAN["N"]})
-}
-TARGET_TOYS = jobs_of(RECOVERY["target_toys"], RECOVERY["target_toys_per_job"])
-BATCH_TOYS = jobs_of(RECOVERY["batch_toys"], RECOVERY["batch_toys_per_job"])
-
 
 rule exp2_toys_part:
     input:
@@ -25,38 +11,31 @@ rule exp2_toys_part:
         result("experiment2/toys/N{N}_{part}.csv"),
     log:
         result("logs/exp2_toys_part/N{N}_{part}.log"),
-    benchmark:
-        result("benchmarks/exp2_toys_part/N{N}_{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
         seed=config["seed"],
         model=EXPERIMENT2["model"],
         N=lambda wildcards: int(wildcards.N),
-        numbers=lambda wildcards: EXPERIMENT2_TOYS[int(wildcards.N)][wildcards.part],
+        numbers=lambda wildcards: JOBS.toys2[int(wildcards.N)].parts[wildcards.part],
     script:
         "../scripts/exp2_toys_part.py"
 
 
-rule exp2_toys:
+use rule exp1_toys as exp2_toys with:
     input:
         code=code("join_tables.py"),
         parts=[
             result(f"experiment2/toys/N{N}_{part}.csv")
-            for N, parts in EXPERIMENT2_TOYS.items()
-            for part in parts
+            for N, jobs in JOBS.toys2.items()
+            for part in jobs.parts
         ],
     output:
         result("experiment2/toys.csv"),
     log:
         result("logs/exp2_toys.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/join_tables.py"
 
 
 rule exp2_n_scan:
@@ -67,6 +46,7 @@ rule exp2_n_scan:
         table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
     log:
         result("logs/exp2_n_scan.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -84,11 +64,8 @@ rule exp2_recovery_targets_part:
         result("experiment2/recovery_targets/{part}.csv"),
     log:
         result("logs/exp2_recovery_targets_part/{part}.log"),
-    benchmark:
-        result("benchmarks/exp2_recovery_targets_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -99,7 +76,7 @@ rule exp2_recovery_targets_part:
         m=RECOVERY["m"],
         R=RECOVERY["R"][-1],
         tolerance=RECOVERY["kernel_tolerance"],
-        numbers=lambda wildcards: TARGET_TOYS[wildcards.part],
+        numbers=lambda wildcards: JOBS.target_toys.parts[wildcards.part],
     script:
         "../scripts/exp2_recovery_targets.py"
 
@@ -112,11 +89,8 @@ rule exp2_recovery_runs_part:
         result("experiment2/recovery_runs/{part}.csv"),
     log:
         result("logs/exp2_recovery_runs_part/{part}.log"),
-    benchmark:
-        result("benchmarks/exp2_recovery_runs_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -129,39 +103,34 @@ rule exp2_recovery_runs_part:
         replacement=RECOVERY["replacement"],
         group_size=RECOVERY["group_size"],
         tolerance=RECOVERY["kernel_tolerance"],
-        numbers=lambda wildcards: BATCH_TOYS[wildcards.part],
+        numbers=lambda wildcards: JOBS.batch_toys.parts[wildcards.part],
     script:
         "../scripts/exp2_recovery_runs.py"
 
 
-rule exp2_recovery_targets:
+use rule exp1_toys as exp2_recovery_targets with:
     input:
         code=code("join_tables.py"),
         parts=expand(
-            result("experiment2/recovery_targets/{part}.csv"), part=TARGET_TOYS
+            result("experiment2/recovery_targets/{part}.csv"),
+            part=JOBS.target_toys.parts,
         ),
     output:
         result("experiment2/recovery_targets.csv"),
     log:
         result("logs/exp2_recovery_targets.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/join_tables.py"
 
 
-rule exp2_recovery_runs:
+use rule exp1_toys as exp2_recovery_runs with:
     input:
         code=code("join_tables.py"),
-        parts=expand(result("experiment2/recovery_runs/{part}.csv"), part=BATCH_TOYS),
+        parts=expand(
+            result("experiment2/recovery_runs/{part}.csv"), part=JOBS.batch_toys.parts
+        ),
     output:
         result("experiment2/recovery_runs.csv"),
     log:
         result("logs/exp2_recovery_runs.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/join_tables.py"
 
 
 rule exp2_recovery:
@@ -174,6 +143,7 @@ rule exp2_recovery:
         correlations=result("figures/supp_recovery_ensemble.csv"),
     log:
         result("logs/exp2_recovery.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -191,11 +161,8 @@ rule exp2_context_part:
         result("experiment2/context/N{N}.csv"),
     log:
         result("logs/exp2_context_part/N{N}.log"),
-    benchmark:
-        result("benchmarks/exp2_context_part/N{N}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -221,7 +188,6 @@ rule exp2_context:
         result("logs/exp2_context.log"),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -240,9 +206,15 @@ rule fig05:
         code=code("draw_experiment2.py"),
         scan=rules.exp2_n_scan.output[0],
     output:
-        figure("fig05_nscan", "Experiment II", "Fig. 5: recovery with ensemble size"),
+        figure(
+            "fig05_nscan",
+            "Experiment II",
+            "Fig. 5: recovery with ensemble size",
+            points=[""],
+        ),
     log:
         result("logs/fig05.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -272,7 +244,12 @@ use rule fig05 as supp_auc_by_mu with:
         code=code("draw_experiment2.py"),
         toys=rules.exp2_toys.output[0],
     output:
-        figure("supp_auc_by_mu", "Experiment II", "AUC against the hidden location"),
+        figure(
+            "supp_auc_by_mu",
+            "Experiment II",
+            "AUC against the hidden location",
+            points=[""],
+        ),
     log:
         result("logs/supp_auc_by_mu.log"),
     params:
@@ -300,7 +277,12 @@ use rule fig05 as supp_context with:
         code=code("draw_experiment2.py"),
         context=rules.exp2_context.output.table,
     output:
-        figure("supp_context", "Experiment II", "The bound of the contextual posterior"),
+        figure(
+            "supp_context",
+            "Experiment II",
+            "The bound of the contextual posterior",
+            points=[""],
+        ),
     log:
         result("logs/supp_context.log"),
     params:
@@ -321,6 +303,7 @@ rule exp2_findings:
         result("experiment2/findings.json"),
     log:
         result("logs/exp2_findings.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -330,7 +313,7 @@ rule exp2_findings:
         published_toys=N_SCAN["published_toys"],
         recovery_m=RECOVERY["m"],
         recovery_N=RECOVERY["N"],
-        nearly=EXPERIMENT1["claims"]["nearly"],
+        nearly=config["experiment1"]["claims"]["nearly"],
     script:
         "../scripts/exp2_findings.py"
 

@@ -4,34 +4,6 @@ M_SCAN, R_SCAN, SCATTER = (
     EXPERIMENT3[name] for name in ("m_scan", "r_scan", "scatter")
 )
 
-# One run of batches for each m: where it is looked at, and how many batches share a stream.
-SWEEPS = {
-    m: {
-        "R": sorted({R for R in (*R_SCAN["R"], M_SCAN["R"]) if R <= M_SCAN["R"]}),
-        "group_size": size,
-    }
-    for m, size in zip(M_SCAN["m"], M_SCAN["group_size"])
-}
-SWEEPS[R_SCAN["m"]] = {
-    "R": sorted({*R_SCAN["R"], *SWEEPS.get(R_SCAN["m"], {"R": []})["R"]}),
-    "group_size": R_SCAN["group_size"],
-}
-
-# The author's own runs, by which one realization can be told from another.
-POINTS = [
-    *({"estimator": "pair", "m": R_SCAN["m"], "R": R} for R in R_SCAN["R"]),
-    *(
-        {"estimator": name, "m": R_SCAN["m"], "R": R_SCAN["R"][-1]}
-        for name in ("marginal", "raw")
-    ),
-    {"estimator": "pair", "m": M_SCAN["m"][0], "R": M_SCAN["R"]},
-]
-
-# The exact witness is summed over this many parts of the reference, one job each.
-EXACT_PARTS = 4
-
-SURROGATES = jobs_of(SCATTER["surrogates"], SCATTER["surrogates_per_job"])
-SEEDS = jobs_of(SCATTER["seeds"], SCATTER["seeds_per_job"])
 LHCO = {
     "edition": rules.lhco_edition.output[0],
     "coordinates": rules.lhco_coordinates.output.coordinates,
@@ -43,16 +15,6 @@ WITNESS = {
         *("max_events", "bandwidths", "features_per_bandwidth"),
         *("rff_form", "sic_floor"),
     )
-}
-
-
-SWEEP_JOBS = {
-    m: jobs_to(
-        sweep["R"],
-        group=sweep["group_size"],
-        most=EXPERIMENT3["occurrences_per_job"] // m,
-    )
-    for m, sweep in SWEEPS.items()
 }
 
 
@@ -72,11 +34,8 @@ rule exp3_features:
         table=table("exp3_witness", "Experiment III", "The direct witness"),
     log:
         result("logs/exp3_features.log"),
-    benchmark:
-        result("benchmarks/exp3_features.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=3),
     params:
@@ -99,11 +58,8 @@ rule exp3_bandwidths:
         table=table("exp3_bandwidths", "Experiment III", "Single bandwidths"),
     log:
         result("logs/exp3_bandwidths.log"),
-    benchmark:
-        result("benchmarks/exp3_bandwidths.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -125,18 +81,15 @@ rule exp3_exact_part:
         result("experiment3/exact/{part}.npz"),
     log:
         result("logs/exp3_exact_part/{part}.log"),
-    benchmark:
-        result("benchmarks/exp3_exact_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
         max_events=EXPERIMENT3["max_events"],
         bandwidths=EXPERIMENT3["bandwidths"],
         part=lambda wildcards: wildcards.part,
-        parts=EXACT_PARTS,
+        parts=JOBS.exact_parts,
     script:
         "../scripts/exp3_exact_part.py"
 
@@ -145,11 +98,14 @@ rule exp3_exact:
     input:
         code=code("exp3_exact.py"),
         within=result("experiment3/exact/within.npz"),
-        across=expand(result("experiment3/exact/{part}.npz"), part=range(EXACT_PARTS)),
+        across=expand(
+            result("experiment3/exact/{part}.npz"), part=range(JOBS.exact_parts)
+        ),
     output:
         result("experiment3/exact.npz"),
     log:
         result("logs/exp3_exact.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -168,18 +124,15 @@ rule exp3_batches_part:
         result("experiment3/batches/m{m}_{part}.npz"),
     log:
         result("logs/exp3_batches_part/m{m}_{part}.log"),
-    benchmark:
-        result("benchmarks/exp3_batches_part/m{m}_{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2, minutes=20),
     params:
         seed=config["seed"],
         m=lambda wildcards: int(wildcards.m),
-        ends=lambda wildcards: SWEEP_JOBS[int(wildcards.m)][wildcards.part],
-        group_size=lambda wildcards: SWEEPS[int(wildcards.m)]["group_size"],
+        ends=lambda wildcards: JOBS.sweeps[int(wildcards.m)].parts[wildcards.part],
+        group_size=lambda wildcards: JOBS.sweeps[int(wildcards.m)].group_size,
         replacement=EXPERIMENT3["replacement"],
     script:
         "../scripts/exp3_batches_part.py"
@@ -190,7 +143,7 @@ rule exp3_sweep:
         code=code("exp3_sweep.py"),
         parts=lambda wildcards: [
             result(f"experiment3/batches/m{wildcards.m}_{part}.npz")
-            for part in SWEEP_JOBS[int(wildcards.m)]
+            for part in JOBS.sweeps[int(wildcards.m)].parts
         ],
         compressed=rules.exp3_features.output.compressed,
         targets=rules.exp3_features.output.targets,
@@ -200,17 +153,14 @@ rule exp3_sweep:
         scores=result("experiment3/sweep/m{m}.npz"),
     log:
         result("logs/exp3_sweep/m{m}.log"),
-    benchmark:
-        result("benchmarks/exp3_sweep/m{m}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2),
     params:
         seed=config["seed"],
         m=lambda wildcards: int(wildcards.m),
-        R=lambda wildcards: SWEEPS[int(wildcards.m)]["R"],
+        R=lambda wildcards: JOBS.sweeps[int(wildcards.m)].R,
         target=EXPERIMENT3["target"],
         sic_floor=EXPERIMENT3["sic_floor"],
     script:
@@ -220,11 +170,11 @@ rule exp3_sweep:
 rule exp3_scaling:
     input:
         code=code("exp3_scaling.py"),
-        sweeps=expand(result("experiment3/sweep/m{m}.csv"), m=SWEEPS),
+        sweeps=expand(result("experiment3/sweep/m{m}.csv"), m=JOBS.sweeps),
         compressed=rules.exp3_features.output.compressed,
         numbers=rules.exp3_features.output.numbers,
     output:
-        sweep=result("figures/fig09_scaling.csv"),
+        sweep=result("experiment3/sweep.csv"),
         curves=result("experiment3/law.csv"),
         by_m=result("figures/fig07_vs_m.csv"),
         by_R=result("figures/fig08_highm.csv"),
@@ -235,11 +185,8 @@ rule exp3_scaling:
         table_R=table("exp3_by_R", "Experiment III", "Convergence with the batches"),
     log:
         result("logs/exp3_scaling.log"),
-    benchmark:
-        result("benchmarks/exp3_scaling.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2),
     params:
@@ -264,11 +211,8 @@ rule exp3_scatter_part:
         result("experiment3/scatter/{part}.csv"),
     log:
         result("logs/exp3_scatter_part/{part}.log"),
-    benchmark:
-        result("benchmarks/exp3_scatter_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2),
     params:
@@ -276,24 +220,22 @@ rule exp3_scatter_part:
         seed=config["seed"],
         copula=EXPERIMENT3["copula"],
         references=SCATTER["references"],
-        points=POINTS,
-        numbers=lambda wildcards: SURROGATES[wildcards.part],
+        points=JOBS.points,
+        numbers=lambda wildcards: JOBS.surrogates.parts[wildcards.part],
     script:
         "../scripts/exp3_scatter_part.py"
 
 
-rule exp3_surrogates:
+use rule exp1_toys as exp3_surrogates with:
     input:
         code=code("join_tables.py"),
-        parts=expand(result("experiment3/scatter/{part}.csv"), part=SURROGATES),
+        parts=expand(
+            result("experiment3/scatter/{part}.csv"), part=JOBS.surrogates.parts
+        ),
     output:
-        result("figures/supp_lhco_scatter.csv"),
+        result("experiment3/surrogates.csv"),
     log:
         result("logs/exp3_surrogates.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/join_tables.py"
 
 
 rule exp3_seeds_part:
@@ -306,34 +248,27 @@ rule exp3_seeds_part:
         result("experiment3/seeds/{part}.csv"),
     log:
         result("logs/exp3_seeds_part/{part}.log"),
-    benchmark:
-        result("benchmarks/exp3_seeds_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2),
     params:
         **WITNESS,
         seed=config["seed"],
-        points=POINTS,
-        numbers=lambda wildcards: SEEDS[wildcards.part],
+        points=JOBS.points,
+        numbers=lambda wildcards: JOBS.seeds.parts[wildcards.part],
     script:
         "../scripts/exp3_seeds_part.py"
 
 
-rule exp3_seeds:
+use rule exp1_toys as exp3_seeds with:
     input:
         code=code("join_tables.py"),
-        parts=expand(result("experiment3/seeds/{part}.csv"), part=SEEDS),
+        parts=expand(result("experiment3/seeds/{part}.csv"), part=JOBS.seeds.parts),
     output:
         result("experiment3/seeds.csv"),
     log:
         result("logs/exp3_seeds.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/join_tables.py"
 
 
 rule exp3_scatter:
@@ -347,6 +282,7 @@ rule exp3_scatter:
         table("exp3_scatter", "Experiment III", "Published values among draws"),
     log:
         result("logs/exp3_scatter.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -367,11 +303,8 @@ rule exp3_references:
         table=table("exp3_references", "Experiment III", "The spread over references"),
     log:
         result("logs/exp3_references.log"),
-    benchmark:
-        result("benchmarks/exp3_references.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=3),
     params:
@@ -398,11 +331,8 @@ rule exp3_choices:
         table("exp3_choices", "Experiment III", "Choices that the paper leaves open"),
     log:
         result("logs/exp3_choices.log"),
-    benchmark:
-        result("benchmarks/exp3_choices.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2),
     params:
@@ -425,6 +355,7 @@ rule exp3_floors:
         result("figures/supp_lhco_sic_floor.csv"),
     log:
         result("logs/exp3_floors.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -449,11 +380,8 @@ rule lhco_portrait:
         table=table("lhco_surrogate", "LHC Olympics data", "Real and surrogate events"),
     log:
         result("logs/lhco_portrait.log"),
-    benchmark:
-        result("benchmarks/lhco_portrait.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
@@ -480,6 +408,7 @@ rule fig07:
         ),
     log:
         result("logs/fig07.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -509,7 +438,9 @@ use rule fig07 as fig09 with:
         curves=rules.exp3_scaling.output.curves,
         fits=rules.exp3_scaling.output.fits,
     output:
-        figure("fig09_scaling", "Experiment III", "Fig. 9: the scaling law"),
+        figure(
+            "fig09_scaling", "Experiment III", "Fig. 9: the scaling law", points=[""]
+        ),
     log:
         result("logs/fig09.log"),
     params:
@@ -555,7 +486,9 @@ use rule fig07 as supp_lhco_scatter with:
         seeds=rules.exp3_seeds.output[0],
         summary=rules.exp3_scatter.output[0],
     output:
-        figure("supp_lhco_scatter", "Experiment III", "One draw among many"),
+        figure(
+            "supp_lhco_scatter", "Experiment III", "One draw among many", points=[""]
+        ),
     log:
         result("logs/supp_lhco_scatter.log"),
     params:
@@ -622,11 +555,12 @@ rule exp3_findings:
         result("experiment3/findings.json"),
     log:
         result("logs/exp3_findings.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
         **EXPERIMENT3["claims"],
-        essentially=EXPERIMENT1["claims"]["essentially"],
+        essentially=config["experiment1"]["claims"]["essentially"],
         m=R_SCAN["m"],
         m_scan_R=M_SCAN["R"],
         fit_minimum=EXPERIMENT3["fit_minimum"],

@@ -4,15 +4,16 @@
 rule compile_kernels:
     input:
         code=code("compile_kernels.py"),
-        module="workflow/localizer/{module}.py",
-        imported=lambda wildcards: code(f"../localizer/{wildcards.module}.py"),
+        module=lambda wildcards: os.path.relpath(
+            WORKFLOW / "scripts" / kernel_module(wildcards)
+        ),
+        imported=lambda wildcards: code(kernel_module(wildcards)),
     output:
         result("kernels/{module}.txt"),
     log:
         result("logs/compile_kernels/{module}.log"),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     script:

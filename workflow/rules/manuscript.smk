@@ -10,6 +10,7 @@ rule latex_tables:
         tables(".tex"),
     log:
         result("logs/latex_tables.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -31,6 +32,7 @@ rule manuscript:
         map_tex=result("manuscript_map.tex"),
     log:
         result("logs/manuscript.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -39,6 +41,8 @@ rule manuscript:
         content=lambda wildcards: [
             item for item in reported() if "benchmarks" not in Path(item["file"]).parts
         ],
-        findings={str(path): maker(path) for path in rules.scoreboard.input.findings},
+        findings=lambda wildcards: {
+            str(path): makers()[str(path)] for path in rules.scoreboard.input.findings
+        },
     script:
         "../scripts/manuscript.py"

@@ -20,7 +20,11 @@ PAPER_FIGURES = [
     "supp_scoreboard",
     "supp_self_influence",
 ]
-PAPER_POINTS = ["fig03_mscan", "fig04_marginal_pair", "supp_generic_regime_exact"]
+PAPER_POINTS = [
+    "experiment1/efficiency_points",
+    "experiment1/generic_exact",
+    "experiment1/m_scan_points",
+]
 PAPER_SECTIONS = ["run", "seed", "experiment1", "experiment2", "experiment3"]
 PAPER_TABLES = [
     "exp1_targets",
@@ -53,6 +57,7 @@ rule scoreboard:
         numbers=result("numbers.json"),
     log:
         result("logs/scoreboard.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -71,6 +76,7 @@ rule supp_scoreboard:
         points=result("figures/supp_scoreboard.csv"),
     log:
         result("logs/supp_scoreboard.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -86,7 +92,7 @@ rule paper:
         parts=PAPER_PARTS,
         references="paper/references.yml",
         figures=expand(result("figures/{name}.pdf"), name=PAPER_FIGURES),
-        points=expand(result("figures/{name}.csv"), name=PAPER_POINTS),
+        points=expand(result("{name}.csv"), name=PAPER_POINTS),
         tables=expand(result("tables/{name}.csv"), name=PAPER_TABLES),
         constants=result("experiment3/numbers.json"),
         scores=rules.scoreboard.output.csv,
@@ -96,6 +102,7 @@ rule paper:
         result("paper.pdf"),
     log:
         result("logs/paper.log"),
+    localrule: True
     conda:
         "../../envs/paper.yaml"
     params:

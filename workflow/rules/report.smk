@@ -1,4 +1,4 @@
-# The last things made: provenance, the graph of the rules, and the page that shows everything.
+# The last things made: provenance and the page that shows everything.
 
 
 DOWNLOADS = [
@@ -17,6 +17,7 @@ rule provenance:
         result("provenance.json"),
     log:
         result("logs/provenance.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -25,31 +26,12 @@ rule provenance:
         "../scripts/provenance.py"
 
 
-rule dag:
-    input:
-        code=code("dag.py"),
-        sources=rule_files(),
-    output:
-        stages=result("dag.svg"),
-        rules=result("rules.svg"),
-    log:
-        result("logs/dag.log"),
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        graph=lambda wildcards: rule_graph(),
-    script:
-        "../scripts/dag.py"
-
-
 rule report:
     input:
         code=code("report.py"),
         template="workflow/report/report.html.j2",
         templates=page_templates(),
         sources=rule_files(),
-        stages=rules.dag.output.stages,
-        rules=rules.dag.output.rules,
         provenance=rules.provenance.output[0],
         scoreboard=rules.scoreboard.output.csv,
         files=lambda wildcards: [item["file"] for item in reported()],
@@ -61,6 +43,7 @@ rule report:
         result("report.html"),
     log:
         result("logs/report.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

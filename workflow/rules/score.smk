@@ -1,9 +1,6 @@
 # A user's own data: is there a departure, and which events carry it (docs/own-data.md).
 SCORE = config["score"]
 SCORE_BATCHES, SCORE_STATISTICS = SCORE["batches"], SCORE["statistics"]
-CALIBRATION = jobs_of(
-    SCORE["calibration"]["draws"], SCORE["calibration"]["draws_per_job"]
-)
 # A statistic's files are named after it; the colon of module:function is not for file names.
 STATISTIC_NAMES = {name.replace(":", "-"): name for name in SCORE_STATISTICS["names"]}
 RECIPE = {
@@ -30,6 +27,7 @@ rule score_example:
         reference="results/example/reference.csv",
     log:
         "results/example/logs/score_example.log",
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -49,6 +47,7 @@ rule score_lhco:
         reference=result("lhco/reference.parquet"),
     log:
         result("logs/score_lhco.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -58,8 +57,8 @@ rule score_lhco:
 rule score_problem:
     input:
         code=code("score_problem.py"),
-        sample=SCORE["sample"].partition("::")[0],
-        reference=SCORE["reference"].partition("::")[0],
+        sample=own_table("sample"),
+        reference=own_table("reference"),
     output:
         arrays=result("score/problem.npz"),
         events=result("score/events.parquet"),
@@ -68,7 +67,6 @@ rule score_problem:
         result("logs/score_problem.log"),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2),
     params:
@@ -77,7 +75,7 @@ rule score_problem:
             for name in ("columns", "label", "id", "shared_events", "max_events")
         },
         # with the name of an array in the file, where there is one
-        tables={name: SCORE[name] for name in ("sample", "reference")},
+        tables={name: SCORE.get(name) for name in ("sample", "reference")},
         seed=config["seed"],
     script:
         "../scripts/score_problem.py"
@@ -97,8 +95,6 @@ rule score_events:
         about=result("score/scores.json"),
     log:
         result("logs/score_events.log"),
-    benchmark:
-        result("benchmarks/score_events.tsv")
     conda:
         "../../envs/analysis.yaml"
     threads: 8
@@ -122,11 +118,8 @@ rule score_null_part:
         result("score/null/{part}.npz"),
     log:
         result("logs/score_null_part/{part}.log"),
-    benchmark:
-        result("benchmarks/score_null_part/{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2, minutes=30),
     params:
@@ -134,7 +127,7 @@ rule score_null_part:
         recipe=RECIPE,
         top=SCORE["top"],
         draw=SCORE["calibration"]["from"],
-        numbers=lambda wildcards: CALIBRATION[wildcards.part],
+        numbers=lambda wildcards: JOBS.calibration.parts[wildcards.part],
     script:
         "../scripts/score_null_part.py"
 
@@ -147,7 +140,7 @@ rule score_calibration:
         scores=rules.score_events.output.scores,
         scored=rules.score_events.output.about,
         about=rules.score_problem.output.about,
-        parts=expand(result("score/null/{part}.npz"), part=CALIBRATION),
+        parts=expand(result("score/null/{part}.npz"), part=JOBS.calibration.parts),
     output:
         about=result("score/global.json"),
         table=your("global.csv", "Is there a departure?", "The sample as a whole"),
@@ -156,7 +149,6 @@ rule score_calibration:
         result("logs/score_calibration.log"),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2, minutes=30),
     params:
@@ -187,7 +179,6 @@ rule score_portrait:
         result("logs/score_portrait.log"),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2),
     params:
@@ -219,6 +210,7 @@ rule score_figures:
         ],
     log:
         result("logs/score_figures.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -238,11 +230,8 @@ rule score_statistic_part:
         result("score/statistics/{statistic}/{part}.csv"),
     log:
         result("logs/score_statistic/{statistic}_{part}.log"),
-    benchmark:
-        result("benchmarks/score_statistic/{statistic}_{part}.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(gb=2, minutes=30),
     params:
@@ -278,17 +267,11 @@ rule score_statistics:
         ),
     log:
         result("logs/score_statistics.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
         "../scripts/score_statistics.py"
-
-
-SCORED = [
-    item
-    for item in reported(own=True)
-    if STATISTIC_NAMES or item["rule"] != "score_statistics"
-]
 
 
 rule score_page:
@@ -299,17 +282,18 @@ rule score_page:
         sources=rule_files(),
         about=rules.score_problem.output.about,
         found=rules.score_calibration.output.about,
-        files=[item["file"] for item in SCORED],
-        captions=sorted({item["caption"] for item in SCORED}),
+        files=lambda wildcards: [item["file"] for item in scored()],
+        captions=lambda wildcards: sorted({item["caption"] for item in scored()}),
     output:
         result("score/report.html"),
     log:
         result("logs/score_page.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
         run=config["run"],
-        content=SCORED,
+        content=lambda wildcards: scored(),
     script:
         "../scripts/score_page.py"
 

@@ -1,8 +1,8 @@
 # Beyond the paper: what other statistics localize on the benchmark of Experiment I.
+BENCHMARK = config["experiment1"]
 STATISTICS = config["statistics"]
-STATISTICS_TOYS = jobs_of(STATISTICS["toys"], STATISTICS["toys_per_job"])
 STATISTICS_PARTS = [
-    f"{name}_{part}" for name in STATISTICS["names"] for part in STATISTICS_TOYS
+    f"{name}_{part}" for name, jobs in JOBS.statistics.items() for part in jobs.parts
 ]
 STATISTICS_OPTIONS = {"features": STATISTICS["features"], **STATISTICS["classifier"]}
 OTHER_STATISTICS_CHAPTER = "Beyond the paper: other statistics"
@@ -17,20 +17,17 @@ rule statistics_part:
         times=result("benchmarks/statistics_part/{statistic}_{part}.csv"),
     log:
         result("logs/statistics_part/{statistic}_{part}.log"),
-    benchmark:
-        result("benchmarks/statistics_part/{statistic}_{part}.tsv")
     wildcard_constraints:
         statistic="[a-z]+",
         part=r"\d+",
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
         seed=config["seed"],
-        model=EXPERIMENT1["model"],
-        N=EXPERIMENT1["N"],
+        model=BENCHMARK["model"],
+        N=BENCHMARK["N"],
         reference=STATISTICS["reference"],
         m=STATISTICS["m"],
         occurrences=STATISTICS["occurrences"],
@@ -38,7 +35,9 @@ rule statistics_part:
         background=STATISTICS["background_events"],
         replacement=STATISTICS["replacement"],
         options=STATISTICS_OPTIONS,
-        toys=lambda wildcards: STATISTICS_TOYS[wildcards.part],
+        toys=lambda wildcards: JOBS.statistics[wildcards.statistic].parts[
+            wildcards.part
+        ],
     script:
         "../scripts/statistics_part.py"
 
@@ -51,16 +50,13 @@ rule statistics_map:
         result("statistics/maps.csv"),
     log:
         result("logs/statistics_map.log"),
-    benchmark:
-        result("benchmarks/statistics_map.tsv")
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
         seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        model=BENCHMARK["model"],
         N=STATISTICS["map"]["N"],
         names=STATISTICS["names"],
         reference=STATISTICS["reference"],
@@ -83,10 +79,11 @@ rule statistics_summary:
         points=result("figures/supp_statistics.csv"),
     log:
         result("logs/statistics_summary.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
-        model=EXPERIMENT1["model"],
+        model=BENCHMARK["model"],
     script:
         "../scripts/statistics_summary.py"
 
@@ -105,6 +102,7 @@ rule statistics_cost:
         ),
     log:
         result("logs/statistics_cost.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     script:
@@ -123,11 +121,12 @@ rule supp_statistics:
         ),
     log:
         result("logs/supp_statistics.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
-        mean=EXPERIMENT1["model"]["mean"],
-        sigma_s=EXPERIMENT1["model"]["sigma_s"],
+        mean=BENCHMARK["model"]["mean"],
+        sigma_s=BENCHMARK["model"]["sigma_s"],
     script:
         "../scripts/draw_statistics.py"
 

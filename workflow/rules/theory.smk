@@ -11,12 +11,11 @@ rule theory_findings:
         result("logs/theory_findings.log"),
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
         **needs(),
     params:
         seed=config["seed"],
-        model=EXPERIMENT1["model"],
-        about=EXPERIMENT1["claims"]["about"],
+        model=config["experiment1"]["model"],
+        about=config["experiment1"]["claims"]["about"],
     script:
         "../scripts/theory_findings.py"

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+import _packages
 from stage import Stage, files
 
 with Stage(snakemake):

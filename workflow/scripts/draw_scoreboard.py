@@ -1,14 +1,12 @@
 """Draw the scoreboard, and write down the points it draws."""
 
-import json
-from pathlib import Path
-
+import _packages
 import pandas as pd
 from localizer.figures import scoreboard
 from stage import Stage, files
 
 with Stage(snakemake):
-    edition = json.loads(Path(snakemake.input.edition).read_text())["name"]
+    edition = files.read_edition(snakemake.input.edition)
     points = scoreboard.points(pd.read_csv(snakemake.input.scores))
     files.write_csv(points, snakemake.output.points)
     with scoreboard.scoreboard(

@@ -1,5 +1,6 @@
 """Draw what each statistic localizes."""
 
+import _packages
 import pandas as pd
 from localizer.figures import statistics
 from stage import Stage, files

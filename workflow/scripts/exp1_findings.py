@@ -1,8 +1,9 @@
 """What Experiment I found, for the scoreboard."""
 
+import _packages
 import pandas as pd
-from localizer import findings1
-from localizer.gaussian import GaussianBenchmark
+from localizer.models.gaussian import GaussianBenchmark
+from localizer.verdicts import findings1, findings1_precision
 from stage import Stage, files
 
 with Stage(snakemake):
@@ -16,15 +17,15 @@ with Stage(snakemake):
         *findings1.of_field(tables["field"], model),
         *findings1.of_resampling(tables["scores"], tables["scaling"]),
         *findings1.of_null_probe(tables["null_probe"], p.contexts),
-        *findings1.of_m_scan(
+        *findings1_precision.of_m_scan(
             tables["m_scan"],
             tables["m_scan_probes"],
             model,
             sizes=(5, 80, 160, 320, 640),
             published_probes=p.published_probes,
         ),
-        *findings1.of_efficiency(tables["efficiency"], model, **words),
-        *findings1.of_generic(tables["generic"], about=p.about),
+        *findings1_precision.of_efficiency(tables["efficiency"], model, **words),
+        *findings1_precision.of_generic(tables["generic"], about=p.about),
         *findings1.of_self_influence(tables["self_influence"]),
     ]
     files.write_json([finding.as_dict() for finding in findings], snakemake.output[0])

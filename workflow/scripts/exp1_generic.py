@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import _packages
 import numpy as np
 import pandas as pd
-from localizer import experiment1
-from localizer.gaussian import GaussianBenchmark
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.experiments import precision
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
@@ -14,7 +15,7 @@ with Stage(snakemake) as stage:
     model = GaussianBenchmark(**p.model)
     sizes = np.unique(np.geomspace(min(p.m), p.m_max, 200).round().astype(int))
     curves = [
-        experiment1.generic_curve(replace(model, epsilon=epsilon), [int(m) for m in sizes])
+        precision.generic_curve(replace(model, epsilon=epsilon), [int(m) for m in sizes])
         for epsilon in p.epsilon
     ]
     files.write_csv(pd.concat(curves, ignore_index=True), snakemake.output.curve)
@@ -24,16 +25,16 @@ with Stage(snakemake) as stage:
         mixture = replace(model, epsilon=epsilon)
         counts = {"signal": p.signal_probes, "background": p.background_probes}
         study = f"generic {epsilon}"
-        x, labels = experiment1.probes(p.seed, study, model=mixture, **counts)
+        x, labels = precision.probes(p.seed, study, model=mixture, **counts)
         for m in stage.track(p.m):
-            table = experiment1.forced_table(
+            table = precision.forced_table(
                 p.seed, study, x, labels, model=mixture, m=m, contexts=[p.contexts]
             )
-            points.append(experiment1.precision(table, mixture).assign(epsilon=epsilon))
+            points.append(precision.precision(table, mixture).assign(epsilon=epsilon))
     linear = [
         {
             "m": m,
-            "ratio": experiment1.linear_statistic_ratio(
+            "ratio": precision.linear_statistic_ratio(
                 stream(p.seed, "experiment1", "linear", m), m=m, contexts=p.contexts
             ),
         }

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import _packages
 import numpy as np
 import pandas as pd
-from localizer import forced
-from localizer.gaussian import GaussianBenchmark
-from localizer.randomness import stream
-from localizer.variance import ContextVariance
+from localizer.base.randomness import stream
+from localizer.estimators import forced
+from localizer.models.gaussian import GaussianBenchmark
+from localizer.theory.variance import ContextVariance
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

@@ -1,8 +1,9 @@
 """The scores of explicitly resampled events against the analytic expectation (Fig. 1)."""
 
+import _packages
 import pandas as pd
-from localizer import experiment1
-from localizer.gaussian import GaussianBenchmark
+from localizer.experiments import precision
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake):
@@ -10,4 +11,4 @@ with Stage(snakemake):
     table = pd.read_csv(snakemake.input.forced)
     largest = table[table["contexts"] == table["contexts"].max()]
     files.write_csv(largest, snakemake.output.scores)
-    files.write_csv(experiment1.resampling_summary(table, model), snakemake.output.scaling)
+    files.write_csv(precision.resampling_summary(table, model), snakemake.output.scaling)

@@ -1,8 +1,9 @@
 """The ROC curves of the representative pseudoexperiment."""
 
+import _packages
 import pandas as pd
-from localizer import experiment1
-from localizer.gaussian import GaussianBenchmark
+from localizer.experiments import experiment1
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

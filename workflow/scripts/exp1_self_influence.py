@@ -1,7 +1,8 @@
 """The mean of both witnesses by distance from the origin, over all background-only toys."""
 
+import _packages
 import pandas as pd
-from localizer import experiment1
+from localizer.experiments import experiment1
 from stage import Stage, files
 
 with Stage(snakemake):

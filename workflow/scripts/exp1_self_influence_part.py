@@ -1,7 +1,8 @@
 """Some background-only toys: self-inclusive and leave-one-out witness side by side."""
 
-from localizer import experiment1
-from localizer.gaussian import GaussianBenchmark
+import _packages
+from localizer.experiments import experiment1
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

@@ -1,7 +1,8 @@
 """The analytic targets of Experiment I: what the Gaussian benchmark gives in closed form."""
 
+import _packages
 import pandas as pd
-from localizer.gaussian import GaussianBenchmark
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake):

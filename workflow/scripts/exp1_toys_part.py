@@ -1,8 +1,9 @@
 """Some of the pseudoexperiments of Experiment I, one row each."""
 
+import _packages
 import pandas as pd
-from localizer.experiment1 import toy_row
-from localizer.gaussian import GaussianBenchmark
+from localizer.experiments.experiment1 import toy_row
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

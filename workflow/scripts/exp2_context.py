@@ -1,7 +1,8 @@
 """What context can tell at best, by ensemble size, in AUC and in nats."""
 
+import _packages
 import pandas as pd
-from localizer import experiment2
+from localizer.experiments import experiment2
 from stage import Stage, files
 
 with Stage(snakemake):

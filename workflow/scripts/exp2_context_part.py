@@ -1,7 +1,8 @@
 """The contextual posterior of the toys of one size: its AUC and its information."""
 
+import _packages
 import pandas as pd
-from localizer import experiment2
+from localizer.experiments import experiment2
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

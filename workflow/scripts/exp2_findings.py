@@ -1,10 +1,9 @@
 """What Experiment II found, for the scoreboard."""
 
-import json
-from pathlib import Path
-
+import _packages
 import pandas as pd
-from localizer import experiment2, findings2, scoreboard
+from localizer.experiments import experiment2
+from localizer.verdicts import board, findings2
 from stage import Stage, files
 
 with Stage(snakemake):
@@ -12,8 +11,8 @@ with Stage(snakemake):
     model = experiment2.LatentModel(**p.model)
     names = ("toys", "scan", "targets", "runs", "context")
     tables = {name: pd.read_csv(snakemake.input[name]) for name in names}
-    numbers = json.loads(Path(snakemake.input.numbers).read_text())
-    rows = scoreboard.read_published(pd.read_csv(snakemake.input.published, dtype=str))
+    numbers = files.read_json(snakemake.input.numbers)
+    rows = board.read_published(pd.read_csv(snakemake.input.published, dtype=str))
     published = {row.id: row.number for row in rows if row.value}
     findings = [
         *findings2.of_toys(tables["toys"], model=model, N=p.N),

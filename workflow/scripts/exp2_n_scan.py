@@ -1,7 +1,8 @@
 """The growth of the contextual information with the ensemble, by N (Fig. 5)."""
 
+import _packages
 import pandas as pd
-from localizer import experiment2
+from localizer.experiments import experiment2
 from stage import Stage, files
 
 with Stage(snakemake):

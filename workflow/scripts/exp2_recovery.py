@@ -1,7 +1,8 @@
 """The typical toy of the recovery study (Fig. 6), and the ensemble behind it."""
 
+import _packages
 import pandas as pd
-from localizer import experiment2
+from localizer.experiments import experiment2
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

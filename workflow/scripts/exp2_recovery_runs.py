@@ -1,7 +1,8 @@
 """The batches of some toys, and how near each estimator comes to the targets."""
 
+import _packages
 import pandas as pd
-from localizer import experiment2
+from localizer.experiments import experiment2
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

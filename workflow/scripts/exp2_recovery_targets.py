@@ -1,7 +1,8 @@
 """The exact targets of some toys with a mu of given length, and their predicted correlation."""
 
+import _packages
 import pandas as pd
-from localizer import experiment2
+from localizer.experiments import experiment2
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

@@ -1,7 +1,8 @@
 """Some of the toys of Experiment II at one size, one row each."""
 
+import _packages
 import pandas as pd
-from localizer.experiment2 import LatentModel, toy_row
+from localizer.experiments.experiment2 import LatentModel, toy_row
 from stage import Stage, files
 
 with Stage(snakemake) as stage:

@@ -1,18 +1,16 @@
 """Single bandwidths on the independent evaluation sample, several draws of features each."""
 
-import json
-from pathlib import Path
-
+import _packages
 import pandas as pd
-from localizer import experiment3, realizations
-from localizer.features import fourier_features
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.experiments import experiment3
+from localizer.kernels.features import fourier_features
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    edition = json.loads(Path(snakemake.input.edition).read_text())["name"]
-    d_med = json.loads(Path(snakemake.input.scale).read_text())["value"]
+    edition = files.read_edition(snakemake.input.edition)
+    d_med = files.read_json(snakemake.input.scale)["value"]
     arrays = files.read_npz(snakemake.input.coordinates)
     sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
     x, labels = sample.evaluation
@@ -27,7 +25,7 @@ with Stage(snakemake) as stage:
                 n_per_bandwidth=p.features_per_bandwidth,
                 form=p.rff_form,
             )
-            score = realizations.evaluated(features, sample, x)
+            score = experiment3.DirectWitness.of(features, sample.mixed, sample.reference)(x)
             found = experiment3.performance(score, labels, sic_floor=p.sic_floor)
             rows.append({"bandwidth": h, "draw": draw, **found})
     draws = pd.DataFrame(rows)

@@ -2,12 +2,13 @@
 
 from itertools import pairwise
 
-from localizer import batches, sweeps
+import _packages
+from localizer.estimators import batches, pair_forms, sweeps
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    pairs = batches.FeaturePairs(files.read_npz(snakemake.input.compressed)["z"])
+    pairs = pair_forms.FeaturePairs(files.read_npz(snakemake.input.compressed)["z"])
     pieces = {}
     ranges = {
         stop: batches.group_range(stop, start=start, group_size=p.group_size)

@@ -1,6 +1,7 @@
 """The exact witness of the mixed sample, from its kernel sums."""
 
-from localizer import experiment3
+import _packages
+from localizer.experiments import experiment3
 from stage import Stage, files
 
 with Stage(snakemake):

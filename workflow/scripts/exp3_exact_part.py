@@ -1,14 +1,12 @@
 """Exact kernel sums of the mixed sample: over itself, or over one part of the reference."""
 
-import json
-from pathlib import Path
-
-from localizer import experiment3
+import _packages
+from localizer.experiments import experiment3
 from stage import Stage, files
 
 with Stage(snakemake):
     p = snakemake.params
-    d_med = json.loads(Path(snakemake.input.scale).read_text())["value"]
+    d_med = files.read_json(snakemake.input.scale)["value"]
     arrays = files.read_npz(snakemake.input.coordinates)
     sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
     bank = experiment3.kernel_bank(d_med, p.bandwidths)

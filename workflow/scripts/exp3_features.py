@@ -1,18 +1,20 @@
 """The bank of features, the direct witness, and the features that the batches see."""
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 
-from localizer import experiment3, metrics, scaling
-from localizer.features import centred_moments, fourier_features
-from localizer.randomness import stream
+import _packages
+from localizer.base import metrics
+from localizer.base.randomness import stream
+from localizer.experiments import experiment3
+from localizer.kernels.compression import centred_moments
+from localizer.kernels.features import fourier_features
+from localizer.theory import scaling
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    edition = json.loads(Path(snakemake.input.edition).read_text())["name"]
-    d_med = json.loads(Path(snakemake.input.scale).read_text())["value"]
+    edition = files.read_edition(snakemake.input.edition)
+    d_med = files.read_json(snakemake.input.scale)["value"]
     arrays = files.read_npz(snakemake.input.coordinates)
     sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
     bank = experiment3.kernel_bank(d_med, p.bandwidths)
@@ -20,7 +22,7 @@ with Stage(snakemake) as stage:
     features = fourier_features(
         bank, 4, rng, n_per_bandwidth=p.features_per_bandwidth, form=p.rff_form
     )
-    witness = experiment3.DirectWitness.of(features, sample)
+    witness = experiment3.DirectWitness.of(features, sample.mixed, sample.reference)
     targets = witness.targets(sample.mixed)
     x, labels = sample.evaluation
     table = experiment3.witness_table(

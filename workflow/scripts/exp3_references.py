@@ -1,62 +1,55 @@
 """Disjoint references of equal size beside Gaussian ones, in the sample and in the surrogate."""
 
-import json
 from functools import partial
 from pathlib import Path
 
-import numpy as np
+import _packages
 import pandas as pd
-from localizer import experiment3, realizations, surrogate
-from localizer.features import FourierFeatures
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.experiments import disjoint_references, experiment3, reference_draws
+from localizer.kernels.features import FourierFeatures
+from localizer.lhco import surrogate
 from stage import Stage, files
 
-with Stage(snakemake) as stage:
+with Stage(snakemake):
     p = snakemake.params
-    edition = json.loads(Path(snakemake.input.edition).read_text())["name"]
-    arrays = files.read_npz(snakemake.input.coordinates)
+    edition = files.read_edition(snakemake.input.edition)
     saved = files.read_npz(snakemake.input.features)
-    sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
-    pool = np.concatenate([sample.reference, sample.evaluation_background])
+    sample = experiment3.Coordinates.of(
+        files.read_npz(snakemake.input.coordinates), max_events=p.max_events
+    )
     bank = FourierFeatures(saved["frequencies"], saved["offsets"])
-
-    generator = surrogate.parse(Path(snakemake.input.surrogate).read_text())
-    signal = int(sample.labels.sum())
-    sizes = {
-        "mixed_background": len(sample.mixed) - signal,
-        "mixed_signal": signal,
-        "reference": len(sample.reference),
-        "evaluation_background": len(sample.evaluation_background),
-        "evaluation_signal": len(sample.evaluation_signal),
-    }
-    drawn = realizations.draw_surrogate(
-        generator,
+    drawn = reference_draws.draw_surrogate(
+        surrogate.parse(Path(snakemake.input.surrogate).read_text()),
         partial(stream, p.seed, "experiment3", "references"),
-        sizes=sizes,
-        pool=len(pool),
+        sizes=sample.sizes,
+        pool=len(sample.background),
         copula=p.copula,
     )
-    tables = []
-    for source, mixed, background in (
-        ("sample", sample, pool),
-        ("surrogate", drawn.sample, drawn.pool),
-    ):
-        found = realizations.disjoint_references(
+    tables = [
+        disjoint_references.disjoint_references(
             bank,
             mixed,
-            background,
+            pool,
             stream(p.seed, "experiment3", "references", "gaussian", source),
             parts=p.parts,
             draws=p.gaussians,
             sic_floor=p.sic_floor,
+        ).assign(source=source)
+        for source, mixed, pool in (
+            ("sample", sample, sample.background),
+            ("surrogate", drawn.sample, drawn.pool),
         )
-        tables.append(found.assign(source=source))
+    ]
     rows = pd.concat(tables, ignore_index=True)
-
-    size = len(pool) // p.parts
-    shift = (realizations.plain_mean(bank, pool) - saved["mean_background"]) @ saved["basis"]
-    z = files.read_npz(snakemake.input.compressed)["z"]
-    closed = realizations.predicted_variance(z, shift, tau=1 / size - 1 / (size * p.parts))
+    closed = disjoint_references.closed_form(
+        files.read_npz(snakemake.input.compressed)["z"],
+        bank,
+        sample.background,
+        centre=saved["mean_background"],
+        basis=saved["basis"],
+        parts=p.parts,
+    )
     files.write_csv(experiment3.with_edition(rows, edition), snakemake.output.rows)
-    table = realizations.reference_table(rows, closed, source="sample")
+    table = disjoint_references.reference_table(rows, closed, source="sample")
     files.write_csv(experiment3.with_edition(table, edition), snakemake.output.table)

@@ -1,19 +1,18 @@
 """Where the published values lie among the draws, and how far the draws scatter."""
 
-import json
-from pathlib import Path
-
+import _packages
 import pandas as pd
-from localizer import experiment3, findings3, realizations, scoreboard
+from localizer.experiments import experiment3, reference_draws
+from localizer.verdicts import board, findings3
 from stage import Stage, files
 
 with Stage(snakemake):
-    edition = json.loads(Path(snakemake.input.edition).read_text())["name"]
+    edition = files.read_edition(snakemake.input.edition)
     draws = pd.read_csv(snakemake.input.surrogates)
     seeds = pd.read_csv(snakemake.input.seeds)
     table = pd.read_csv(snakemake.input.published, dtype=str)
-    published = {row.id: row for row in scoreboard.read_published(table)}
+    published = {row.id: row for row in board.read_published(table)}
     columns = findings3.column_ids(draws.columns, published)
     values = {column: published[name].value for column, name in columns.items()}
-    summary = realizations.rank_summary(draws, seeds, values)
+    summary = reference_draws.rank_summary(draws, seeds, values)
     files.write_csv(experiment3.with_edition(summary, edition), snakemake.output[0])

@@ -4,11 +4,13 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+import _packages
 import pandas as pd
-from localizer import experiment3, realizations, surrogate
-from localizer.features import fourier_features
+from localizer.base.randomness import stream
+from localizer.experiments import experiment3, reference_draws
+from localizer.kernels.features import fourier_features
+from localizer.lhco import surrogate
 from localizer.lhco.samples import PAPER
-from localizer.randomness import stream
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
@@ -18,7 +20,7 @@ with Stage(snakemake) as stage:
     points = [experiment3.Point(**point) for point in p.points]
     rows = []
     for number in stage.track(p.numbers):
-        drawn = realizations.draw_surrogate(
+        drawn = reference_draws.draw_surrogate(
             generator,
             partial(stream, p.seed, "experiment3", "scatter", number),
             sizes=sizes,
@@ -30,10 +32,10 @@ with Stage(snakemake) as stage:
         features = fourier_features(
             bank, 4, rng, n_per_bandwidth=p.features_per_bandwidth, form=p.rff_form
         )
-        means = realizations.reference_means(
+        means = reference_draws.reference_means(
             features, drawn.pool, rng, n=sizes["reference"], draws=p.references
         )
-        found = realizations.rows_of_draws(
+        found = reference_draws.rows_of_draws(
             features,
             drawn.sample,
             means,

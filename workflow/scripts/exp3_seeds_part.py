@@ -1,17 +1,16 @@
 """AUC, SIC and C on the sample at hand, for some draws of the features."""
 
-import json
-from pathlib import Path
-
+import _packages
 import pandas as pd
-from localizer import experiment3, realizations
-from localizer.features import fourier_features
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.experiments import experiment3, reference_draws
+from localizer.kernels import feature_products
+from localizer.kernels.features import fourier_features
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    d_med = json.loads(Path(snakemake.input.scale).read_text())["value"]
+    d_med = files.read_json(snakemake.input.scale)["value"]
     arrays = files.read_npz(snakemake.input.coordinates)
     sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
     points = [experiment3.Point(**point) for point in p.points]
@@ -25,10 +24,10 @@ with Stage(snakemake) as stage:
             n_per_bandwidth=p.features_per_bandwidth,
             form=p.rff_form,
         )
-        found = realizations.rows_of_draws(
+        found = reference_draws.rows_of_draws(
             features,
             sample,
-            realizations.plain_mean(features, sample.reference)[None],
+            feature_products.plain_mean(features, sample.reference)[None],
             stream(p.seed, "experiment3", "seeds", number),
             points=points,
             sic_floor=p.sic_floor,

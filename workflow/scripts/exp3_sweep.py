@@ -1,16 +1,17 @@
 """The scores at every checkpoint of one batch size, beside what the laws predict."""
 
-import json
-from pathlib import Path
-
+import _packages
 import pandas as pd
-from localizer import batches, convergence, experiment3, scaling, sweeps
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.base.vocabulary import BATCH_ESTIMATORS
+from localizer.estimators import batch_sums, sweeps
+from localizer.experiments import convergence, experiment3
+from localizer.theory import scaling
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    numbers = json.loads(Path(snakemake.input.numbers).read_text())
+    numbers = files.read_json(snakemake.input.numbers)
     saved = files.read_npz(snakemake.input.targets)
     target, labels = saved[p.target], saved["labels"]
     expected = convergence.Expectation(
@@ -40,6 +41,6 @@ with Stage(snakemake) as stage:
             witness = {"auc_witness": direct["auc"], "sic_witness": direct["sic"]}
             rows.append({**row, **expected(point, sic_floor=p.sic_floor), **witness})
     files.write_csv(pd.DataFrame(rows), snakemake.output.table)
-    last = batches.scores(sums)
-    scores = {estimator: getattr(last, estimator) for estimator in convergence.ESTIMATORS}
+    last = batch_sums.scores(sums)
+    scores = {estimator: getattr(last, estimator) for estimator in BATCH_ESTIMATORS}
     files.write_npz(scores, snakemake.output.scores)

@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import _packages
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
@@ -19,10 +20,10 @@ from threadpoolctl import threadpool_limits
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from localizer.checks import Array
+from localizer.base.checks import Array
+from localizer.base.randomness import stream
 from localizer.lhco.samples import read_table
-from localizer.randomness import stream
-from localizer.surrogate import FEATURES, Generator, Surrogate, dumps
+from localizer.lhco.surrogate import FEATURES, Generator, Surrogate, dumps
 
 COMPONENTS = {"qcd": 40, "signal": 60}
 NODES = 301

@@ -1,5 +1,6 @@
 """Put tables of the same columns one below the other, in the order given."""
 
+import _packages
 import pandas as pd
 from stage import Stage, files
 

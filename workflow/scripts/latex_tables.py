@@ -1,5 +1,6 @@
 """Set every table for a LaTeX manuscript."""
 
+import _packages
 from stage import Stage, files, latex, tables
 
 with Stage(snakemake, record=False):

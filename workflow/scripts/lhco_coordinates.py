@@ -2,8 +2,9 @@
 
 from dataclasses import asdict
 
-from localizer.copula import BackgroundCDF, median_distance
-from localizer.randomness import stream
+import _packages
+from localizer.base.copula import BackgroundCDF, median_distance
+from localizer.base.randomness import stream
 from stage import Stage, files
 
 with Stage(snakemake):

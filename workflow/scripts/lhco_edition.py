@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import _packages
 from localizer.lhco import download, editions, registry
 from stage import Stage, files
 

@@ -1,16 +1,16 @@
-"""Get and verify the files of the edition."""
+"""Get and verify the files of the edition; one that it does not use is left empty."""
 
-import json
 import os
 from pathlib import Path
 
+import _packages
 from localizer.lhco import download, registry
 from localizer.lhco.editions import Edition
 from stage import Stage, files, provenance
 
 with Stage(snakemake) as stage:
     path = Path(snakemake.input.registry)
-    edition = Edition.from_dict(json.loads(Path(snakemake.input.edition).read_text()))
+    edition = Edition.from_dict(files.read_json(snakemake.input.edition))
     wanted = {found.path for found in edition.files}
     mirror = download.chosen_mirror(snakemake.params.mirror, os.environ)
     got = {}
@@ -22,4 +22,10 @@ with Stage(snakemake) as stage:
                 raise download.FetchError(f"{error} {edition.refresh}") from None
             got[str(here)] = provenance.sha256(here)
             stage.say(f"{here}: sha256 {got[str(here)]}")
-    files.write_json(got, snakemake.output[0])
+    folder = Path(snakemake.output.digests).with_name("events")
+    for name in snakemake.params.paths:
+        if name in wanted:
+            files.copy(path.parent / name, folder / name)
+        else:
+            files.write_text("", folder / name)
+    files.write_json(got, snakemake.output.digests)

@@ -1,16 +1,17 @@
 """The features before and after the transform, and the surrogate beside the real events."""
 
-import json
 from pathlib import Path
 
+import _packages
 import pandas as pd
-from localizer import experiment3, portrait, surrogate
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.experiments import event_distributions, experiment3
+from localizer.lhco import surrogate
 from stage import Stage, files
 
 with Stage(snakemake):
     p = snakemake.params
-    edition = json.loads(Path(snakemake.input.edition).read_text())["name"]
+    edition = files.read_edition(snakemake.input.edition)
     samples = files.read_npz(snakemake.input.samples)
     coordinates = files.read_npz(snakemake.input.coordinates)
     background = ~samples["labels"]
@@ -18,7 +19,7 @@ with Stage(snakemake):
         {"qcd": arrays["mixed"][background], "signal": arrays["evaluation_signal"]}
         for arrays in (samples, coordinates)
     )
-    histograms = portrait.histograms(before, after)
+    histograms = event_distributions.histograms(before, after)
 
     generator = surrogate.parse(Path(snakemake.input.surrogate).read_text())
     drawn = {
@@ -31,7 +32,7 @@ with Stage(snakemake):
     )
     rows, curves = [], []
     for source, classes in sources.items():
-        score, labels = portrait.noise_free_score(
+        score, labels = event_distributions.noise_free_score(
             classes["qcd"],
             classes["signal"],
             stream(p.seed, "lhco", "portrait", "witness"),
@@ -39,13 +40,13 @@ with Stage(snakemake):
             features_per_bandwidth=p.features_per_bandwidth,
             copula=p.copula,
         )
-        rows.append(portrait.summary_row(source, score, labels, floor=p.sic_floor))
-        curve = portrait.sic_curve(score, labels, floor=max(10, p.sic_floor // 10))
+        rows.append(event_distributions.summary_row(source, score, labels, floor=p.sic_floor))
+        curve = event_distributions.sic_curve(score, labels, floor=max(10, p.sic_floor // 10))
         curves.append(curve.assign(source=source))
     tables = {
         "features": histograms,
-        "quantiles": portrait.quantile_table(sources),
-        "correlations": portrait.correlation_table(sources),
+        "quantiles": event_distributions.quantile_table(sources),
+        "correlations": event_distributions.correlation_table(sources),
         "curves": pd.concat(curves, ignore_index=True),
         "table": pd.DataFrame(rows),
     }

@@ -1,20 +1,23 @@
 """Make the samples of Experiment III from the files of the edition, or from the surrogate."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
+import _packages
 import pandas as pd
 from localizer.lhco import editions, registry, samples
-from stage import Stage, files, seals
+from stage import Stage, files
 
 with Stage(snakemake):
-    verified = snakemake.input.files
-    for name, sha256 in json.loads(Path(verified).read_text()).items():
-        seals.refuse_altered(Path(name), sha256, delete=f"{name} and {verified}")
     path = Path(snakemake.input.registry)
-    edition = editions.Edition.from_dict(json.loads(Path(snakemake.input.edition).read_text()))
-    made = editions.load(edition.name, path.parent, registry.read(path), seed=snakemake.params.seed)
+    edition = editions.Edition.from_dict(files.read_json(snakemake.input.edition))
+    # the generator's parameters lie beside the registry
+    folder = (
+        path.parent
+        if edition.name == "surrogate"
+        else Path(snakemake.input.edition).with_name("events")
+    )
+    made = editions.load(edition.name, folder, registry.read(path), seed=snakemake.params.seed)
     arrays = {"labels": made.labels}
     for name in ("mixed", "reference", "evaluation_background", "evaluation_signal"):
         events = getattr(made, name)

@@ -1,21 +1,21 @@
 """Write the numbers as LaTeX macros, and the map from the manuscript's labels to results."""
 
-import json
 from pathlib import Path
 
+import _packages
 import pandas as pd
 from stage import Stage, files, latex, manuscript
 
 with Stage(snakemake, record=False):
-    numbers = json.loads(Path(snakemake.input.numbers).read_text())
-    edition = json.loads(Path(snakemake.input.edition).read_text())
+    numbers = files.read_json(snakemake.input.numbers)
+    edition = files.read_edition(snakemake.input.edition)
     commands = latex.macros(numbers)
     head = [
         "The numbers of this reproduction, one macro each, rounded to its error. The name is",
         r"\Found and the words of the number's id in numbers.json, digits spelled out; the error",
         "has the same name with Unc at its end. Of a single realization (one toy, one draw of",
         "features) the error is the spread over draws.",
-        f"Run: {snakemake.params.run}. Edition of the LHC Olympics sample: {edition['name']}.",
+        f"Run: {snakemake.params.run}. Edition of the LHC Olympics sample: {edition}.",
     ]
     text = "".join(f"% {line}\n" for line in head)
     files.write_text(text + latex.definitions(commands), snakemake.output.numbers)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import _packages
 from stage import Stage, files, typesetting
 
 # made beside provenance.json, which a record of its own would outdate

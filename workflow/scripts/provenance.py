@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import _packages
 from stage import Stage, provenance
 
 with Stage(snakemake, record=False, seal=False):

@@ -1,10 +1,10 @@
 """Render report.html: one self-contained page with everything that was made."""
 
-import json
 from pathlib import Path
 
+import _packages
 import pandas as pd
-from stage import Stage, files, graph, report
+from stage import Stage, files, listing, report
 
 with Stage(snakemake, record=False):
     page = report.render(
@@ -15,11 +15,7 @@ with Stage(snakemake, record=False):
         items=snakemake.params.content,
         downloads=snakemake.params.downloads,
         scoreboard=pd.read_csv(snakemake.input.scoreboard, dtype=str),
-        rules=graph.definitions(snakemake.input.sources),
-        pictures={
-            name: Path(snakemake.input[name]).read_text(encoding="utf-8")
-            for name in ("stages", "rules")
-        },
-        provenance=json.loads(Path(snakemake.input.provenance).read_text()),
+        rules=listing.definitions(snakemake.input.sources),
+        provenance=files.read_json(snakemake.input.provenance),
     )
     files.write_text(page, snakemake.output[0])

@@ -1,15 +1,13 @@
 """Hold the sample against those without a departure: p-value, and the band of the scores."""
 
-import json
 from functools import partial
-from pathlib import Path
 
+import _packages
 import pandas as pd
-from localizer import metrics, score, significance
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.own import calibration, significance
+from localizer.own.recipe import Recipe
 from stage import Stage, files
-
-LEVELS = {"low": 0.025, "median": 0.5, "high": 0.975}
 
 with Stage(snakemake):
     params = snakemake.params
@@ -18,7 +16,7 @@ with Stage(snakemake):
     observed = significance.observe(
         sample,
         reference,
-        score.Recipe(**params.recipe).decided(len(sample), len(reference)),
+        Recipe(**params.recipe).decided(len(sample), len(reference)),
         partial(stream, params.seed, "score"),
         top=params.top,
     )
@@ -27,26 +25,15 @@ with Stage(snakemake):
     ]
     null = significance.joined(parts)
     scores = pd.read_parquet(snakemake.input.scores)
-    largest = scores.nsmallest(null.largest.shape[1], "rank")[["rank", "loo", "error"]]
-    band = {name: significance.band(null.largest, level=at) for name, at in LEVELS.items()}
-    files.write_csv(largest.assign(**band), snakemake.output.ranking)
+    files.write_csv(calibration.ranking(scores, null), snakemake.output.ranking)
 
-    scored = json.loads(Path(snakemake.input.scored).read_text())
-    about = json.loads(Path(snakemake.input.about).read_text())
+    used = files.read_json(snakemake.input.about)["used"]
     found = {
-        "mmd2": float(observed.mmd2[0]),
-        "mmd2_null_sd": float(null.mmd2.std(ddof=1)),
-        "p_value": significance.p_value(observed.mmd2[0], null.mmd2),
-        "draws": len(null.mmd2),
-        "draws_from": params.draw,
-        "largest": float(observed.largest[0, 0]),
-        "p_largest": significance.p_value(observed.largest[0, 0], null.largest[:, 0]),
-        "events": about["used"]["sample"],
-        "reference_events": about["used"]["reference"],
-        **scored,
+        **calibration.summary(observed, null, draws_from=params.draw),
+        **{"events": used["sample"], "reference_events": used["reference"]},
+        **files.read_json(snakemake.input.scored),
+        **calibration.auc_by_label(scores),
     }
-    if "label" in scores and scores["label"].nunique() == 2:
-        found["auc"] = metrics.auc(scores["loo"], scores["label"])
     files.write_json(found, snakemake.output.about)
     names = {name: value for name, value in found.items() if isinstance(value, int | float)}
     files.write_csv(

@@ -2,21 +2,23 @@
 
 from functools import partial
 
+import _packages
 import numpy as np
 import pandas as pd
-from localizer import crossfit, score
-from localizer.randomness import stream
-from localizer.responsible import ranks
+from localizer.base.randomness import stream
+from localizer.own import batch_estimates, crossfit, score
+from localizer.own.recipe import Recipe, choose
+from localizer.own.top_events import ranks
 from stage import Stage, files
 
 with Stage(snakemake):
     params = snakemake.params
     problem = files.read_npz(snakemake.input.problem)
     sample, reference = problem["sample"], problem["reference"]
-    recipe = score.Recipe(**params.recipe).decided(len(sample), len(reference))
+    recipe = Recipe(**params.recipe).decided(len(sample), len(reference))
     streams = partial(stream, params.seed, "score")
 
-    choices = score.choose(sample, reference, recipe, streams)
+    choices = choose(sample, reference, recipe, streams)
     scored = score.score_events(sample, reference, recipe, streams, choices=choices)
     about = {
         "method": scored.method,
@@ -36,7 +38,7 @@ with Stage(snakemake):
         table["cross_fitted"] = fitted.loo
     if params.batches["estimators"]:
         size = {name: params.batches[name] for name in ("m", "R", "group_size", "rank")}
-        estimates = score.batch_estimates(
+        estimates = batch_estimates.batch_estimates(
             sample, reference, recipe, streams, choices=choices, **size
         )
         drawn = estimates.scores.drawn

@@ -1,7 +1,8 @@
 """Make the example for a user's own data: two months of readings, the second with a fault."""
 
-from localizer import example
-from localizer.randomness import stream
+import _packages
+from localizer.base.randomness import stream
+from localizer.own import example
 from stage import Stage, files
 
 with Stage(snakemake):

@@ -1,5 +1,6 @@
 """Draw the figures of a user's own data."""
 
+import _packages
 import pandas as pd
 from localizer.figures import score
 from stage import Stage, files

@@ -1,7 +1,8 @@
 """Write the LHC Olympics samples as tables that a user might have."""
 
+import _packages
 import pandas as pd
-from localizer.portrait import NAMES
+from localizer.experiments.event_distributions import NAMES
 from stage import Stage, files
 
 with Stage(snakemake):

@@ -2,15 +2,17 @@
 
 from functools import partial
 
-from localizer import score, significance
-from localizer.randomness import stream
+import _packages
+from localizer.base.randomness import stream
+from localizer.own import significance
+from localizer.own.recipe import Recipe
 from stage import Stage, files
 
 with Stage(snakemake):
     params = snakemake.params
     problem = files.read_npz(snakemake.input.problem)
     sample, reference = problem["sample"], problem["reference"]
-    recipe = score.Recipe(**params.recipe).decided(len(sample), len(reference))
+    recipe = Recipe(**params.recipe).decided(len(sample), len(reference))
     streams = partial(stream, params.seed, "score")
     options = {
         "numbers": range(params.numbers[0], params.numbers[-1] + 1),

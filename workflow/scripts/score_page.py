@@ -1,14 +1,14 @@
 """Render the page on a user's own data."""
 
-import json
 from pathlib import Path
 
-from stage import Stage, files, graph, report
+import _packages
+from stage import Stage, files, listing, report
 
 with Stage(snakemake, record=False):
-    definitions = graph.definitions(snakemake.input.sources)
+    definitions = listing.definitions(snakemake.input.sources)
     used = {item["rule"] for item in snakemake.params.content}
-    about = json.loads(Path(snakemake.input.about).read_text())
+    about = files.read_json(snakemake.input.about)
     page = report.page(
         Path(snakemake.input.template),
         at=Path(snakemake.output[0]),
@@ -17,6 +17,6 @@ with Stage(snakemake, record=False):
         run=snakemake.params.run,
         foreign=about["features"],
         about=about,
-        found=json.loads(Path(snakemake.input.found).read_text()),
+        found=files.read_json(snakemake.input.found),
     )
     files.write_text(page, snakemake.output[0])

@@ -1,11 +1,10 @@
 """Find where the most responsible events lie: in each feature, and in pairs of features."""
 
-import json
 from itertools import combinations
-from pathlib import Path
 
+import _packages
 import pandas as pd
-from localizer import responsible
+from localizer.own import top_events
 from stage import Stage, files
 
 #: pairs among the features in which the responsible events stand out most
@@ -14,7 +13,7 @@ PLANES_OF = 3
 with Stage(snakemake):
     problem = files.read_npz(snakemake.input.problem)
     sample, reference = problem["sample"], problem["reference"]
-    names = json.loads(Path(snakemake.input.about).read_text())["features"]
+    names = files.read_json(snakemake.input.about)["features"]
     scores = pd.read_parquet(snakemake.input.scores)
     events = pd.read_parquet(snakemake.input.events)
 
@@ -23,15 +22,15 @@ with Stage(snakemake):
     features = events.drop(columns="event").loc[listed.index]
     files.write_csv(pd.concat([listed, features], axis=1), snakemake.output.top)
 
-    distances = responsible.features_by_distance(names, reference, top)
+    distances = top_events.features_by_distance(names, reference, top)
     files.write_csv(distances, snakemake.output.features)
-    histograms = responsible.histograms(names, reference=reference, sample=sample, top=top)
+    histograms = top_events.histograms(names, reference=reference, sample=sample, top=top)
     files.write_csv(histograms, snakemake.output.histograms)
 
     chosen = distances["feature"][:PLANES_OF]
     planes = list(combinations(chosen, 2)) or [(chosen[0], chosen[0])]
     fields = [
-        responsible.field(events[x], events[y], scores["witness"]).assign(x=x, y=y)
+        top_events.field(events[x], events[y], scores["witness"]).assign(x=x, y=y)
         for x, y in planes
     ]
     files.write_csv(pd.concat(fields, ignore_index=True), snakemake.output.fields)

@@ -1,14 +1,16 @@
 """Read the two tables, check them, and put them into arrays."""
 
+import _packages
 import pandas as pd
-from localizer.randomness import stream
-from stage import Stage, files, intake
+from localizer.base.randomness import stream
+from localizer.own import input_tables
+from stage import Stage, files
 
 with Stage(snakemake) as stage:
     params = snakemake.params
-    problem = intake.select(
-        intake.read(params.tables["sample"], event_id=params.id),
-        intake.read(params.tables["reference"]),
+    problem = input_tables.select(
+        input_tables.read(params.tables["sample"], event_id=params.id),
+        input_tables.read(params.tables["reference"]),
         columns=params.columns,
         label=params.label,
         event_id=params.id,

@@ -2,19 +2,21 @@
 
 from functools import partial
 
+import _packages
 import numpy as np
 import pandas as pd
-from localizer import localize, score, statistics
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.estimators import batch_statistic, localize, statistics
+from localizer.own.recipe import Recipe, choose
 from stage import Stage, files
 
 with Stage(snakemake):
     params = snakemake.params
     problem = files.read_npz(snakemake.input.problem)
     streams = partial(stream, params.seed, "score")
-    recipe = score.Recipe(**params.recipe)
+    recipe = Recipe(**params.recipe)
     # in the coordinates and with the bandwidths of the scores, so that the two can be compared
-    choices = score.choose(problem["sample"], problem["reference"], recipe, streams)
+    choices = choose(problem["sample"], problem["reference"], recipe, streams)
     # some of these statistics visit every pair of events, so that a pool of them must do
     rows = {
         name: streams("statistics", name).permutation(len(problem[name]))[: params.pool]
@@ -24,7 +26,7 @@ with Stage(snakemake):
     bandwidths = [choices.d_med * factor for factor in recipe.factors]
     chosen = statistics.by_name(params.statistic, bandwidths=bandwidths, features=params.features)
     prepared = chosen.prepare(reference)
-    statistics.check(
+    batch_statistic.check(
         prepared, sample, m=params.m, rng=streams("statistics", params.statistic, "check")
     )
     scored = np.arange(min(params.max_events, len(sample)))

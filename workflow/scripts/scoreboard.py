@@ -1,23 +1,21 @@
 """Compare what was found with what was published."""
 
-import json
-from pathlib import Path
-
+import _packages
 import pandas as pd
-from localizer import scoreboard
+from localizer.verdicts import board
 from stage import Stage, files, latex
 
 with Stage(snakemake):
     table = pd.read_csv(snakemake.input.published, dtype=str)
-    published = scoreboard.read_published(table)
+    published = board.read_published(table)
     findings = [
-        scoreboard.Finding(**content)
+        board.Finding(**content)
         for path in snakemake.input.findings
-        for content in json.loads(Path(path).read_text())
+        for content in files.read_json(path)
     ]
     reason = snakemake.params.not_comparable
-    scores = scoreboard.board(published, findings, not_comparable=reason)
-    tally = scoreboard.summary(scores, not_comparable=reason)
+    scores = board.board(published, findings, not_comparable=reason)
+    tally = board.summary(scores, not_comparable=reason)
     files.write_text(tally + "\n", snakemake.output.tally)
     files.write_csv(scores, snakemake.output.csv)
 

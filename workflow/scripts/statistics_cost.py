@@ -1,5 +1,6 @@
 """Average what each statistic cost over the pseudoexperiments."""
 
+import _packages
 import pandas as pd
 from stage import Stage, files
 

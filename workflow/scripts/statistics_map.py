@@ -1,17 +1,19 @@
 """Map what each statistic localizes over the plane, in a large sample."""
 
+import _packages
 import pandas as pd
-from localizer import statistics, statistics_study
-from localizer.gaussian import GaussianBenchmark
+from localizer.estimators import statistics
+from localizer.experiments import other_statistics
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
     model = GaussianBenchmark(**p.model)
-    background = statistics_study.reference(p.seed, model=model, events=p.reference)
-    sample = statistics_study.large_sample(p.seed, model=model, N=p.N)
+    background = other_statistics.reference(p.seed, model=model, events=p.reference)
+    sample = other_statistics.large_sample(p.seed, model=model, N=p.N)
     maps = [
-        statistics_study.score_map(
+        other_statistics.score_map(
             p.seed,
             sample,
             statistics.by_name(name, bandwidths=[model.h], **p.options).prepare(background),

@@ -2,28 +2,30 @@
 
 import time
 
+import _packages
 import pandas as pd
-from localizer import statistics, statistics_study
-from localizer.gaussian import GaussianBenchmark
-from localizer.randomness import stream
+from localizer.base.randomness import stream
+from localizer.estimators import batch_statistic, statistics
+from localizer.experiments import other_statistics
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
     name = snakemake.wildcards.statistic
     model = GaussianBenchmark(**p.model)
-    background = statistics_study.reference(p.seed, model=model, events=p.reference)
+    background = other_statistics.reference(p.seed, model=model, events=p.reference)
     statistic = statistics.by_name(name, bandwidths=[model.h], **p.options).prepare(background)
     tables, times = [], []
     for number, m in stage.track([(toy, m) for toy in p.toys for m in p.m]):
-        sample = statistics_study.toy(p.seed, number, model=model, N=p.N)
+        sample = other_statistics.toy(p.seed, number, model=model, N=p.N)
         if m == p.m[0]:
             check = stream(p.seed, "statistics", "check")
-            statistics.check(statistic, sample.x, m=m, rng=check)
-            target = statistics_study.exact_target(name, sample.x, background, [model.h])
-        R = statistics_study.contexts(m, occurrences=p.occurrences)
+            batch_statistic.check(statistic, sample.x, m=m, rng=check)
+            target = other_statistics.exact_target(name, sample.x, background, [model.h])
+        R = other_statistics.contexts(m, occurrences=p.occurrences)
         began = time.process_time()
-        table = statistics_study.score_table(
+        table = other_statistics.score_table(
             p.seed,
             number,
             sample,

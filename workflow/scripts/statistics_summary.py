@@ -1,15 +1,16 @@
 """Summarise the scores of all statistics, and gather what the figure draws."""
 
+import _packages
 import pandas as pd
-from localizer import statistics_study
-from localizer.gaussian import GaussianBenchmark
+from localizer.experiments import other_statistics
+from localizer.models.gaussian import GaussianBenchmark
 from stage import Stage, files
 
 with Stage(snakemake):
     model = GaussianBenchmark(**snakemake.params.model)
     scores = pd.concat([pd.read_csv(path) for path in snakemake.input.scores], ignore_index=True)
     maps = pd.read_csv(snakemake.input.maps)
-    table = statistics_study.summary(scores)
-    points = statistics_study.drawn_points(scores, maps, table, model=model)
+    table = other_statistics.summary(scores)
+    points = other_statistics.drawn_points(scores, maps, table, model=model)
     files.write_csv(table, snakemake.output.table)
     files.write_csv(points, snakemake.output.points)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -68,6 +69,12 @@ def write_text(text: str, path: str | Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def copy(source: str | Path, path: str | Path) -> None:
+    """Write the content of another file."""
+    with complete(path) as temporary:
+        shutil.copyfile(source, temporary)
+
+
 def write_json(content: Any, path: str | Path) -> None:
     """Write ``content`` as indented JSON; NaN is refused."""
     write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", path)
@@ -89,6 +96,16 @@ def write_npz(arrays: Mapping[str, npt.NDArray[Any]], path: str | Path) -> None:
     """Write named arrays, uncompressed."""
     with complete(path) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def read_json(path: str | Path) -> Any:
+    """Return the content of a JSON file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def read_edition(path: str | Path) -> str:
+    """Return the name of the edition of the LHC Olympics sample that a run uses."""
+    return str(read_json(path)["name"])
 
 
 def read_npz(path: str | Path) -> dict[str, npt.NDArray[Any]]:

@@ -18,8 +18,8 @@ from stage import files
 
 
 def note_owner(folder: Path) -> None:
-    """Write down on which machine Snakemake runs: its own lock does not tell."""
-    files.write_text(platform.node() + "\n", _owner(folder))
+    """Write down which process runs Snakemake, and where: its own lock does not tell."""
+    files.write_text(f"{os.getpid()} {platform.node()}\n", _owner(folder))
 
 
 def free(folder: Path) -> str | None:
@@ -28,48 +28,30 @@ def free(folder: Path) -> str | None:
     Jobs that outlived their Snakemake are awaited: they write the files that the next run
     would write. Return what there is to say, if anything.
     """
-    locks = folder / ".snakemake" / "locks"
+    locks, owner = folder / ".snakemake" / "locks", _owner(folder)
     if not locks.is_dir() or not any(locks.iterdir()):
         return None
-    owner = _owner(folder)
-    machine = owner.read_text(encoding="utf-8").strip() if owner.exists() else platform.node()
-    elsewhere = f"on {machine}" if machine != platform.node() else ""
-    if locks.stat().st_uid != os.getuid():
-        elsewhere = "of another user"  # whose processes cannot be seen
-    if elsewhere:
+    noted = owner.read_text(encoding="utf-8") if owner.exists() else f"0 {platform.node()}"
+    pid, machine = noted.split()
+    if machine != platform.node():
         return (
-            f"This folder is locked by a Snakemake {elsewhere}. If it no longer runs, "
+            f"This folder is locked by a Snakemake on {machine}. If it no longer runs, "
             "remove the lock: .venv/bin/snakemake --unlock"
         )
-    live = snakemakes(folder)
-    if live:
-        return f"Another Snakemake (process {live[0]}) is at work in this folder."
-    left = jobs(folder)
-    if left:
-        print(f"Waiting for {len(left)} jobs of a killed run to end.", file=sys.stderr, flush=True)
+    if "snakemake" in _words(int(pid)):
+        return f"Another Snakemake (process {pid}) is at work in this folder."
+    if left := len(jobs(folder)):
+        print(f"Waiting for {left} jobs of a killed run to end.", file=sys.stderr, flush=True)
     while jobs(folder):
         time.sleep(0.2)
     shutil.rmtree(locks)
     return "The last run was killed and left a lock; it is removed, and the run goes on."
 
 
-def snakemakes(folder: Path) -> list[int]:
-    """Return the processes on this machine that are a Snakemake working in ``folder``."""
-    return [
-        process.pid
-        for process, words in _processes(folder)
-        if any(Path(word).name == "snakemake" for word in words)
-    ]
-
-
 def jobs(folder: Path) -> list[int]:
     """Return the processes on this machine that run a script of a rule in ``folder``."""
     scripts = str(folder.resolve() / ".snakemake" / "scripts")
-    return [
-        process.pid
-        for process, words in _processes(folder)
-        if any(scripts in word for word in words)  # also in that of the shell that starts it
-    ]
+    return [pid for pid in psutil.pids() if scripts in _words(pid)]
 
 
 def killed(results: Path) -> list[str]:
@@ -102,16 +84,12 @@ def _owner(folder: Path) -> Path:
     return folder / ".snakemake" / "owner"
 
 
-def _processes(folder: Path) -> list[tuple[psutil.Process, list[str]]]:
-    """Return the processes that work in ``folder`` with their command lines."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if Path(process.cwd()) == folder.resolve():
-                found.append((process, process.cmdline()))
-        except (psutil.Error, OSError):  # gone, or somebody else's
-            continue
-    return found
+def _words(pid: int) -> str:
+    """Return the command line of a live process; nothing of one that is gone or was killed."""
+    try:
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return ""
 
 
 if __name__ == "__main__":

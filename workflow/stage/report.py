@@ -13,7 +13,7 @@ import jinja2
 import markupsafe
 import pandas as pd
 
-from stage import graph, tables
+from stage import listing, tables
 
 #: the verdicts, best first
 VERDICTS = ("agrees", "tension", "disagrees", "not comparable")
@@ -26,7 +26,7 @@ def page(
     *,
     at: Path,
     items: Sequence[Mapping[str, str]],
-    rules: Mapping[str, graph.Definition],
+    rules: Mapping[str, listing.Definition],
     foreign: Collection[str] = (),
     **content: Any,
 ) -> str:
@@ -78,7 +78,6 @@ def render(
     template: Path,
     *,
     scoreboard: pd.DataFrame,
-    pictures: Mapping[str, str],
     **content: Any,
 ) -> str:
     """Return the page of the paper.
@@ -89,8 +88,6 @@ def render(
         As in :func:`page`.
     scoreboard
         The content of scoreboard.csv, as text.
-    pictures
-        The graphs of the stages and of the rules, as SVG.
     content
         What :func:`page` asks for; ``run`` and ``notice``, its name and what a reader must
         know of its statistics; ``downloads``, the other results, as paths from the page;
@@ -100,7 +97,6 @@ def render(
         template,
         tally={verdict: int((scoreboard["verdict"] == verdict).sum()) for verdict in VERDICTS},
         scoreboard=[_score(row) for row in scoreboard.fillna("").to_dict("records")],
-        pictures={name: markupsafe.Markup(svg) for name, svg in pictures.items()},
         **content,
     )
 

@@ -37,18 +37,14 @@ def check(paths: Iterable[str | Path], results: Path) -> None:
     """Refuse a file that is not what its seal says; one without a seal is let pass."""
     for path in _within(paths, results):
         seal = _seal(path, results)
-        if seal.exists():
-            refuse_altered(path, seal.read_text(encoding="utf-8").split()[0], delete=str(path))
-
-
-def refuse_altered(path: Path, sha256: str, *, delete: str) -> None:
-    """Refuse a file that has another SHA-256, and say what to delete for it to be made anew."""
-    if provenance.sha256(path) != sha256:
-        size = path.stat().st_size
-        raise ValueError(
-            f"{path} ({size} bytes) was altered after it was made: its SHA-256 is not {sha256}. "
-            f"Delete {delete} and run the same command again: it is made anew"
-        )
+        if not seal.exists():
+            continue
+        sha256 = seal.read_text(encoding="utf-8").split()[0]
+        if provenance.sha256(path) != sha256:
+            raise ValueError(
+                f"{path} ({path.stat().st_size} bytes) was altered after it was made: its SHA-256 "
+                f"is not {sha256}. Delete {path} and run the same command again: it is made anew"
+            )
 
 
 def _within(paths: Iterable[str | Path], results: Path) -> list[Path]:

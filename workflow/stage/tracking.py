@@ -37,12 +37,16 @@ def modules_of(script: Path, root: Path) -> list[Path]:
 
 
 def with_kernels(script: Path, root: Path) -> list[str]:
-    """Return the names of the modules behind ``script`` that hold numba kernels.
+    """Return the modules behind ``script`` that hold numba kernels, by name below ``localizer``.
 
     Such a module has a function ``compile_kernels``.
     """
     modules = modules_of(script, root)
-    return [path.stem for path in modules if "def compile_kernels(" in path.read_text()]
+    return [
+        ".".join(path.relative_to(root / "localizer").with_suffix("").parts)
+        for path in modules
+        if "def compile_kernels(" in path.read_text()
+    ]
 
 
 @cache

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
+from localizer.base.vocabulary import BATCH_ESTIMATORS
 from localizer.figures import style
 
-ESTIMATORS = ("raw", "marginal", "pair")
 _SHIFT = {"raw": 0.96, "marginal": 1.0, "pair": 1.04}
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 _COLOURS = (
@@ -46,7 +46,7 @@ def _estimators(
     axes: Axes, table: pd.DataFrame, x: str, y: str, *, expected: str | None = None
 ) -> None:
     """Draw the three estimators against x and, if given, what is expected of them."""
-    for estimator in ESTIMATORS:
+    for estimator in BATCH_ESTIMATORS:
         part = table[table["estimator"] == estimator].sort_values(x)
         style.points(axes, part[x] * _SHIFT[estimator], part[y], series=estimator)
         if expected:
@@ -190,7 +190,7 @@ def sic_floor(scan: pd.DataFrame, published: pd.DataFrame, floor: int) -> Iterat
     looks: Mapping[str, Any] = {
         "direct witness": {"color": style.VERMILION, "marker": "D", "linestyle": "-"},
         "exact kernel": {"color": style.GREEN, "marker": "v", "linestyle": ":"},
-        **{name: style.SERIES[name] for name in ESTIMATORS},
+        **{name: style.SERIES[name] for name in BATCH_ESTIMATORS},
     }
     with style.canvas() as (figure, axes):
         for name, look in looks.items():

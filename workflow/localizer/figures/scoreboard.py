@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from localizer.figures import style
-from localizer.scoreboard import AGREES, DISAGREES, RARE, VERDICTS
+from localizer.verdicts.board import AGREES, DISAGREES, RARE, VERDICTS
 
 PULL, RANK, MARK, APART = "pull", "rank p", "mark", "not comparable"
 TRACKS = (PULL, RANK, MARK, APART)

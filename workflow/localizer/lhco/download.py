@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from localizer import checks
+from localizer.base import checks
 from localizer.lhco.registry import DataFile
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -224,6 +224,7 @@ def fault(path: Path, file: DataFile) -> str | None:
         "git blob SHA-1": (file.git_sha1, hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)),
         "sha256": (file.sha256, hashlib.sha256()),
         "md5": (file.md5_unverified, hashlib.md5(usedforsecurity=False)),
+        "unverified sha256": (file.sha256_unverified, hashlib.sha256()),
     }
     wanted = {name: pair for name, pair in digests.items() if pair[0] is not None}
     with path.open("rb") as content:
@@ -240,20 +241,23 @@ def fault(path: Path, file: DataFile) -> str | None:
             for _, digest in wanted.values():
                 digest.update(chunk)
             chunk = content.read(_CHUNK)
+    if file.size_unverified not in (None, size):
+        _differs_from_hearsay(file, "bytes", size, file.size_unverified)
     for name, (expected, digest) in wanted.items():
         got = digest.hexdigest()
         if got == expected:
             continue
-        if name == "md5":
-            _log.warning(
-                "%s has md5 %s; a secondary source that nobody has verified gives %s",
-                file.path,
-                got,
-                expected,
-            )
-            continue
-        return f"expected {name} {expected}, got {got}"
+        if name in ("git blob SHA-1", "sha256"):
+            return f"expected {name} {expected}, got {got}"
+        _differs_from_hearsay(file, name.removeprefix("unverified "), got, expected)
     return None
+
+
+def _differs_from_hearsay(file: DataFile, what: str, got: object, expected: object) -> None:
+    _log.warning(
+        "%s has %s %s; a secondary source that nobody has verified gives %s",
+        *(file.path, what, got, expected),
+    )
 
 
 def obstacle(address: str, file: DataFile, *, seconds: float) -> str | None:

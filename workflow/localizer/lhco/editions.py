@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from localizer import checks, surrogate
-from localizer.lhco import download, raw, samples
+from localizer.base import checks
+from localizer.base.randomness import stream
+from localizer.lhco import download, raw, samples, surrogate
 from localizer.lhco.registry import DataFile, of_edition
-from localizer.randomness import stream
 
 SOURCES = ("auto", "full", "subset", "surrogate", "zenodo")
 # From best to last resort. The raw files lead to the same samples as `full` and weigh more.

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import h5py
 import numpy as np
 
-from localizer import checks
-from localizer.checks import Array, BoolArray
+from localizer.base import checks
+from localizer.base.checks import Array, BoolArray
 from localizer.lhco.samples import Events, Samples, checked, expected
-from localizer.surrogate import SIGNAL_REGION
+from localizer.lhco.surrogate import SIGNAL_REGION
 
 Table: TypeAlias = Mapping[str, Array]
 

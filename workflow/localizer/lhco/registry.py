@@ -20,6 +20,9 @@ COLUMNS = (
     "licence",
     "sample",
     "editions",
+    "bytes_unverified",
+    "sha256_unverified",
+    "standing",
 )
 EDITIONS = ("full", "subset", "zenodo")
 
@@ -54,6 +57,10 @@ class DataFile:
         Which of the paper's samples the events belong to, in words.
     editions
         The editions that need the file; none for what only fits the surrogate.
+    size_unverified, sha256_unverified
+        As ``md5_unverified``.
+    standing
+        Where size and checksums come from, in words.
     """
 
     path: str
@@ -66,6 +73,9 @@ class DataFile:
     licence: str
     sample: str
     editions: tuple[str, ...]
+    size_unverified: int | None = None
+    sha256_unverified: str | None = None
+    standing: str = ""
 
     @property
     def verifiable(self) -> bool:
@@ -154,6 +164,9 @@ class _Row:
             licence=self._words("licence"),
             sample=self._words("sample"),
             editions=self._editions(),
+            size_unverified=self._integer("bytes_unverified", optional=True),
+            sha256_unverified=self._digest("sha256_unverified", 64),
+            standing=self._words("standing"),
         )
 
     def error(self, column: str, what: str) -> ValueError:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from localizer import checks
-from localizer.checks import Array, BoolArray
-from localizer.randomness import stream
-from localizer.surrogate import FEATURES, SIGNAL_REGION, Surrogate
+from localizer.base import checks
+from localizer.base.checks import Array, BoolArray
+from localizer.base.randomness import stream
+from localizer.lhco.surrogate import FEATURES, SIGNAL_REGION, Surrogate
 
 COLUMNS = (*FEATURES, "label")
 

@@ -1,0 +1,123 @@
+"""The page: the order of its chapters, and what stands on its face."""
+
+import base64
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from localizer.verdicts import board
+from stage import listing, report
+
+TEMPLATE = Path(__file__).resolve().parents[2] / "workflow/report/report.html.j2"
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+PROVENANCE = {
+    "commit": "0123456789abcdef",
+    "clean": True,
+    "config": {"seed": 1},
+    "machine": {"processor": "one", "cores": 2, "system": "Linux"},
+    "versions": {"python": "3.11"},
+    "edition": {"name": "surrogate", "why": "surrogate, because <nothing> else was there"},
+    "data": None,
+    "stages": [
+        {
+            "rule": "a",
+            "job": "",
+            "seconds": 1,
+            "processor_seconds": 1,
+            "peak_memory_mib": 2,
+            "commit": None,
+            "clean": None,
+        }
+    ],
+}
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """Return a function that renders a page of some categories."""
+    monkeypatch.chdir(tmp_path)
+    Path("results/mine/tables").mkdir(parents=True)
+    Path("results/mine/figures").mkdir()
+    Path("caption.rst").write_text("A *caption* with ``code`` & <tags>.\n")
+    pd.DataFrame({"m": [1, 2], "auc": [0.5, 0.75], "auc_error": [0.01, 0.02]}).to_csv(
+        "results/mine/tables/one.csv", index=False
+    )
+    Path("results/mine/figures/two.png").write_bytes(DOT)
+    row = dict.fromkeys(board.COLUMNS, "")
+    first = {"id": "e1.a_b", "experiment": "I", "published": "9.2287e-4", "reproduced": "9.2e-4"}
+    first |= {"published_error": "1.25e-06", "published_error_from": "printed", "verdict": "agrees"}
+    second = {"id": "e2.c", "experiment": "II", "value": "False", "verdict": "disagrees"}
+    scores = pd.DataFrame([{**row, **first}, {**row, **second}])
+    scores.to_csv("results/mine/scoreboard.csv", index=False)
+
+    def render(*categories, notice=""):
+        files = ["tables/one.csv", "figures/two.png", "scoreboard.csv"]
+        items = [
+            {
+                "file": f"results/mine/{file}",
+                "caption": "caption.rst",
+                "category": category,
+                "title": f"{category} <{place}>",
+                "rule": "a",
+                "script": "workflow/scripts/a.py",
+            }
+            for place, (category, file) in enumerate(zip(categories, files, strict=False))
+        ]
+        return report.render(
+            TEMPLATE,
+            at=Path("results/mine/report.html"),
+            run="mine",
+            notice=notice,
+            items=items,
+            downloads=["paper.pdf"],
+            scoreboard=pd.read_csv("results/mine/scoreboard.csv", dtype=str),
+            rules={"a": listing.Definition("workflow/rules/a.smk", 7, "rule a:\n    input: '<'")},
+            provenance=PROVENANCE,
+        )
+
+    return render
+
+
+def chapters(text):
+    return re.findall(r'<h2 id="chapter-[\w-]+">(.+?)</h2>', text)
+
+
+def test_the_scoreboard_is_first_and_the_appendix_last(page):
+    assert chapters(page("Appendix", "Experiment I", "Scoreboard")) == [
+        *("Scoreboard", "Experiment I", "Appendix")
+    ]
+    assert chapters(page("Experiment II", "Experiment I")) == ["Experiment II", "Experiment I"]
+
+
+def test_words_are_escaped_and_captions_marked_up(page):
+    text = page("Experiment I", "Experiment I", "Scoreboard")
+    assert "A <em>caption</em> with <code>code</code> &amp; &lt;tags&gt;." in text
+    assert "Experiment I &lt;0&gt;" in text
+    assert "because &lt;nothing&gt; else was there" in text
+    assert "input: &#39;&lt;&#39;" in text
+
+
+def test_what_a_reader_must_know_stands_on_the_page(page):
+    text = page("Experiment I", "Experiment I", "Scoreboard", notice="mine: not the paper's")
+    assert "mine: not the paper&#39;s." in text
+    assert re.search(r"edition\s+<strong>surrogate</strong>", text)
+    assert '<strong class="agrees">1</strong>agrees' in text
+    assert '<strong class="disagrees">1</strong>disagrees' in text
+    assert '<a href="paper.pdf">' in text
+    assert "(9.2287 ± 0.0125)&hairsp;×&hairsp;10<sup>-4</sup>" in text
+    assert "0.500(10)" in text
+    assert 'href="../../workflow/rules/a.smk#L7"' in text
+    for form in ("tables/one.csv", "tables/one.tex", "figures/two.pdf", "scoreboard.tex"):
+        assert f'<a href="{form}" download>' in text
+
+
+def test_nothing_comes_from_outside(page):
+    text = page("Experiment I", "Experiment I", "Scoreboard")
+    sources = re.findall(r'(?:src|<link[^>]*href)="([^"]*)', text)
+    assert sources
+    assert all(source.startswith("data:") for source in sources)
+    assert "@import" not in text
+    assert "url(" not in text

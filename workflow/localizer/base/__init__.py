@@ -1,0 +1,1 @@
+"""Checks of arguments, random streams, metrics of rankings, the copula transform."""

@@ -1,0 +1,151 @@
+"""What each choice that the paper leaves open changes in Experiment III, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from localizer.base import metrics
+from localizer.base.checks import Array, BoolArray
+from localizer.base.copula import BackgroundCDF, Scores, median_distance
+from localizer.base.randomness import stream
+from localizer.experiments.experiment3 import (
+    Coordinates,
+    DirectWitness,
+    kernel_bank,
+    performance,
+)
+from localizer.experiments.reference_draws import rows_of_draws
+from localizer.kernels.features import Form, fourier_features
+
+_SAMPLES = ("mixed", "reference", "evaluation_background", "evaluation_signal")
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """What all variants have in common.
+
+    Attributes
+    ----------
+    seed
+        The seed of the configuration: each variant sees the same frequencies.
+    bandwidths
+        In units of the background's median distance.
+    features_per_bandwidth
+        Random features of each bandwidth.
+    max_events
+        Samples are thinned to so many events.
+    sic_floor
+        Background events that a SIC threshold must keep.
+    """
+
+    seed: int
+    bandwidths: Sequence[float]
+    features_per_bandwidth: int
+    max_events: int
+    sic_floor: int
+
+
+def made_anew(
+    samples: Mapping[str, Array], base: Array, fixed: Fixed, *, copula: Scores, form: Form
+) -> dict[str, float]:
+    """Return AUC, SIC and C with these choices, and the correlation with the witness ``base``.
+
+    Parameters
+    ----------
+    samples
+        The events in their own units, by the names of :class:`Coordinates`.
+    copula, form
+        The copula coordinates, and the form of the random features.
+    """
+    cdf = BackgroundCDF.of(samples["reference"])
+    arrays = {name: cdf.transform(samples[name], scores=copula) for name in _SAMPLES}
+    arrays["labels"] = samples["labels"]
+    distance = median_distance(arrays["reference"], stream(fixed.seed, "lhco", "d_med"))
+    sample = Coordinates.of(arrays, max_events=fixed.max_events)
+    features = fourier_features(
+        kernel_bank(distance.value, fixed.bandwidths),
+        sample.mixed.shape[1],
+        stream(fixed.seed, "experiment3", "features", 0),
+        n_per_bandwidth=fixed.features_per_bandwidth,
+        form=form,
+    )
+    witness = DirectWitness.of(features, sample.mixed, sample.reference)
+    (row,) = rows_of_draws(
+        features,
+        sample,
+        witness.mean_background[None],
+        stream(fixed.seed, "experiment3", "choices"),
+        points=(),
+        sic_floor=fixed.sic_floor,
+        bandwidths=1,
+    )
+    del row["auc_single"]
+    return {**row, "correlation": metrics.correlation(witness(sample.mixed), base)}
+
+
+def same_features(
+    score: Array, base: Array, labels: BoolArray, *, sic_floor: int
+) -> dict[str, float]:
+    """Return AUC and SIC of another score, and its correlation with the witness ``base``."""
+    found = performance(score, labels, sic_floor=sic_floor)
+    shown = {f"{name}_witness": found[name] for name in ("auc", "sic")}
+    return {**shown, "correlation": metrics.correlation(score, base)}
+
+
+def table(
+    samples: Mapping[str, Array],
+    targets: Mapping[str, Any],
+    exact: Array,
+    seeds: pd.DataFrame,
+    fixed: Fixed,
+    *,
+    copula: Scores,
+    form: Form,
+    sic_floors: Sequence[int],
+) -> pd.DataFrame:
+    """Return a row for each choice: as configured, the other way, and over draws of features.
+
+    Parameters
+    ----------
+    samples
+        As in :func:`made_anew`.
+    targets
+        The witness ``self_inclusive`` and ``loo``, and the ``labels``.
+    exact
+        The witness of the exact kernel.
+    seeds
+        One row for each draw of features on the same sample.
+    copula, form
+        As configured.
+    sic_floors
+        Further floors; one above the number of background events has no row.
+    """
+    base, labels = targets["self_inclusive"], targets["labels"]
+    other_copula: Scores = "normal" if copula == "uniform" else "uniform"
+    other_form: Form = "paired" if form == "offset" else "offset"
+    rows: list[dict[str, Any]] = [
+        {"choice": choice, "is": name, **made_anew(samples, base, fixed, copula=c, form=f)}
+        for choice, name, c, f in (
+            ("as configured", "", copula, form),
+            ("copula", other_copula, other_copula, form),
+            ("rff_form", other_form, copula, other_form),
+        )
+    ]
+    scores = [
+        ("target", "loo", targets["loo"], fixed.sic_floor),
+        ("kernel", "exact, no RFF", exact, fixed.sic_floor),
+        *(("sic_floor", str(n), base, n) for n in sic_floors if n <= int((~labels).sum())),
+    ]
+    rows += [
+        {"choice": choice, "is": name, **same_features(score, base, labels, sic_floor=floor)}
+        for choice, name, score, floor in scores
+    ]
+    for name, statistic in (("mean", np.mean), ("standard deviation", np.std)):
+        columns = {column: float(statistic(seeds[column])) for column in rows[0] if column in seeds}
+        rows.append({"choice": f"RFF seed, {len(seeds)} draws", "is": name, **columns})
+    return pd.DataFrame(rows)

@@ -1,0 +1,1 @@
+"""The distributions of the paper: closed forms of the Gaussian benchmark, and toys."""

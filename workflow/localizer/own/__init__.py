@@ -1,0 +1,1 @@
+"""Scores for a user's own data: tables, scores, significance, cross-fitting."""

@@ -1,0 +1,180 @@
+"""Where the most responsible events of a sample lie: in each feature, and in pairs of features.
+
+The score of an event is its contribution to the departure of the sample from the
+reference (eq. localization); the events with the largest scores are called responsible
+here. Nothing in this module turns a score into a probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import ks_2samp
+
+from localizer.base import checks, metrics
+from localizer.base.checks import Array, IntArray
+
+
+def ranks(scores: npt.ArrayLike) -> IntArray:
+    """Return the rank of every event, 1 for the largest score; equal scores in given order.
+
+    Examples
+    --------
+    >>> ranks([0.1, 0.7, -1.0]).tolist()
+    [2, 1, 3]
+    """
+    values = checks.vector(scores, "scores")
+    order = np.argsort(-values, kind="stable")
+    rank = np.empty(values.size, dtype=np.int64)
+    rank[order] = np.arange(1, values.size + 1)
+    return rank
+
+
+def features_by_distance(
+    names: Sequence[str], reference: npt.ArrayLike, top: npt.ArrayLike
+) -> pd.DataFrame:
+    """Return each feature's means and how far the responsible events are from the reference.
+
+    ``distance`` is the Kolmogorov-Smirnov distance between the two in this feature alone;
+    the table is sorted by it. ``shift`` is the difference of the means in standard
+    deviations of the reference. Responsible events were chosen by their scores, so that
+    neither is a test.
+    """
+    background = checks.points(reference, "reference")
+    chosen = checks.points(top, "top", d=background.shape[1])
+    if len(names) != background.shape[1]:
+        raise ValueError(f"names must hold {background.shape[1]} names, it holds {len(names)}")
+    mean, sigma = background.mean(axis=0), background.std(axis=0)
+    where = chosen.mean(axis=0)
+    table = pd.DataFrame(
+        {
+            "feature": list(names),
+            "distance": [
+                float(ks_2samp(one, other, method="asymp").statistic)
+                for one, other in zip(chosen.T, background.T, strict=True)
+            ],
+            "reference_mean": mean,
+            "responsible_mean": where,
+            "shift": np.divide(
+                where - mean,
+                sigma,
+                out=np.zeros_like(mean),
+                where=np.ptp(background, axis=0) > 0,
+            ),
+        }
+    )
+    return table.sort_values("distance", ascending=False, kind="stable", ignore_index=True)
+
+
+def histograms(
+    names: Sequence[str],
+    *,
+    reference: npt.ArrayLike,
+    sample: npt.ArrayLike,
+    top: npt.ArrayLike,
+    bins: int = 40,
+) -> pd.DataFrame:
+    """Return the density of every feature in the reference, the sample and its top events."""
+    groups = {"reference": reference, "sample": sample, "responsible": top}
+    tables = {kind: checks.points(events, kind) for kind, events in groups.items()}
+    rows = []
+    for k, name in enumerate(names):
+        columns = {kind: events[:, k] for kind, events in tables.items()}
+        both = np.concatenate([columns["reference"], columns["sample"]])
+        edges = np.histogram_bin_edges(_within(both, columns["responsible"]), bins=bins)
+        for kind, x in columns.items():
+            counts, _ = np.histogram(x, edges)
+            rows.append(
+                pd.DataFrame(
+                    {
+                        **{"feature": name, "kind": kind, "low": edges[:-1], "high": edges[1:]},
+                        "density": counts / (len(x) * np.diff(edges)),
+                    }
+                )
+            )
+    return pd.concat(rows, ignore_index=True)
+
+
+def field(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    scores: npt.ArrayLike,
+    *,
+    bins: int = 40,
+) -> pd.DataFrame:
+    """Return the mean score of the events in the cells of a plane, with their number.
+
+    In two features this is the witness field itself; in more, its average over the
+    events that project onto a cell.
+    """
+    one, other = checks.vector(x, "x"), checks.vector(y, "y", size=np.size(x))
+    values = checks.vector(scores, "scores", size=one.size)
+    edges = [np.histogram_bin_edges(_within(axis), bins=bins) for axis in (one, other)]
+    count, *_ = np.histogram2d(one, other, bins=edges)
+    total, *_ = np.histogram2d(one, other, bins=edges, weights=values)
+    column, row = np.nonzero(count)
+    return pd.DataFrame(
+        {
+            **{"x_low": edges[0][column], "x_high": edges[0][column + 1]},
+            **{"y_low": edges[1][row], "y_high": edges[1][row + 1]},
+            "events": count[column, row].astype(int),
+            "score": total[column, row] / count[column, row],
+        }
+    )
+
+
+def statistics_beside_witness(
+    localized: pd.DataFrame, scores: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return other statistics' scores beside the witness, event by event and summed up.
+
+    Parameters
+    ----------
+    localized
+        Columns row (of ``scores``), statistic, and addition and raw with their errors.
+    scores
+        Columns event, loo and, where it is known, label.
+
+    Returns
+    -------
+    tuple
+        ``localized`` with the events' names and witness; and for each statistic its
+        correlation with the witness, its errors, by what factor matching reduced the
+        variance of raw (eq. addition-score), and its AUC where there is a label.
+    """
+    columns = [name for name in ("event", "loo", "label") if name in scores]
+    beside = scores.loc[localized["row"], columns].reset_index(drop=True)
+    table = pd.concat([beside, localized.reset_index(drop=True)], axis=1)
+    summaries = []
+    for name, part in table.groupby("statistic", sort=False):
+        # a statistic that no event changes ranks none
+        varies = np.ptp(part["addition"]) > 0
+        summary = {
+            "statistic": name,
+            "events": len(part),
+            "correlation_with_loo": metrics.correlation(part["addition"], part["loo"])
+            if varies
+            else np.nan,
+            "spread": part["addition"].std(),
+            "median_error": part["addition_error"].median(),
+            "variance_raw_over_matched": (part["raw_error"] ** 2).mean()
+            / (part["addition_error"] ** 2).mean(),
+        }
+        if "label" in part and part["label"].nunique() == 2:
+            summary |= {
+                "auc": metrics.auc(part["addition"], part["label"]) if varies else np.nan,
+                "auc_of_loo": metrics.auc(part["loo"], part["label"]),
+            }
+        summaries.append(summary)
+    return table, pd.DataFrame(summaries)
+
+
+def _within(values: Array, always: Array | None = None) -> Array:
+    """Return the values between their outermost thousandths, so that no outlier sets an axis."""
+    low, high = np.quantile(values, [0.001, 0.999])
+    if always is not None:
+        low, high = min(low, float(always.min())), max(high, float(always.max()))
+    return np.asarray(values[(values >= low) & (values <= high)])

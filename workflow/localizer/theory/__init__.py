@@ -1,0 +1,1 @@
+"""What the paper predicts: variances, functionals, scaling laws, posteriors, information."""

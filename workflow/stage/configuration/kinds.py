@@ -1,0 +1,89 @@
+"""The kinds of values that the configuration knows, and what each of them must be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+
+class Section(BaseModel):
+    """A section: every key is known, no value is converted (20.0 is not a whole number)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def key(meaning: str, paper: str = "", **field: Any) -> Any:
+    """Declare a key.
+
+    Parameters
+    ----------
+    meaning
+        What it means, for the tables of config/README.md and for editors.
+    paper
+        The section or label of the paper that gives its value, or ``chosen``.
+    field
+        What pydantic's ``Field`` takes: a default, an alias.
+    """
+    return Field(description=meaning, json_schema_extra={"paper": paper}, **field)
+
+
+@dataclass(frozen=True)
+class Must:
+    """What a value must be, in the words that a user reads when it is not."""
+
+    words: str
+    test: Callable[[Any], bool]
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Test what has passed the checks of the value's type."""
+        return core_schema.no_info_after_validator_function(self._tested, handler(kind))
+
+    def _tested(self, value: Any) -> Any:
+        if not self.test(value):
+            raise PydanticCustomError("must", "{words}", {"words": self.words})
+        return value
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.fullmatch(pattern, text) is not None
+
+
+DISTINCT = Must("its entries must differ", lambda values: len(set(values)) == len(values))
+ORDERED = Must("it must be in increasing order", lambda values: values == sorted(values))
+EVEN = Must("it must be even, for cosines and sines in pairs", lambda number: number % 2 == 0)
+
+Count: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
+AtLeastTwo: TypeAlias = Annotated[int, Field(ge=2, le=10**9)]
+AtLeastTen: TypeAlias = Annotated[int, Field(ge=10, le=10**9)]
+Toys: TypeAlias = Annotated[int, Field(ge=2, le=10**6)]
+BatchSize: TypeAlias = Annotated[int, Field(ge=3, le=10**7)]
+GroupSize: TypeAlias = Annotated[int, Field(ge=1, le=65536)]  # batches are numbered in 16 bits
+Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e30)]
+Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+Coordinate: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
+Point: TypeAlias = Annotated[list[Coordinate], Field(min_length=2, max_length=2)]
+BatchSizes: TypeAlias = Annotated[list[BatchSize], Field(min_length=1, max_length=100), DISTINCT]
+Bandwidths: TypeAlias = Annotated[list[Positive], Field(min_length=1, max_length=100), DISTINCT]
+Counts: TypeAlias = Annotated[list[Count], Field(min_length=1, max_length=100), DISTINCT]
+Checkpoints: TypeAlias = Annotated[Counts, ORDERED]
+RunName: TypeAlias = Annotated[
+    str,
+    Field(max_length=100),
+    Must(
+        "it must be made of letters, digits, - and _, and begin with a letter or digit",
+        _matches(r"[A-Za-z0-9][A-Za-z0-9_-]*"),
+    ),
+]
+OwnStatistic: TypeAlias = Annotated[
+    str,
+    Field(max_length=100),
+    Must(
+        "it must be mmd, energy, ks, ad, classifier, or module:function of your own",
+        _matches(r"mmd|energy|ks|ad|classifier|[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*"),
+    ),
+]

@@ -1,0 +1,572 @@
+"""The keys of the configuration: their types, ranges, meaning, and where the paper gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, TypeAlias
+
+from localizer.lhco import download
+from pydantic import AfterValidator, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from stage.configuration.kinds import (
+    DISTINCT,
+    EVEN,
+    ORDERED,
+    AtLeastTwo,
+    Bandwidths,
+    BatchSize,
+    BatchSizes,
+    Checkpoints,
+    Count,
+    Counts,
+    Fraction,
+    GroupSize,
+    Must,
+    Point,
+    Positive,
+    RunName,
+    Section,
+    Toys,
+    key,
+)
+from stage.configuration.own import Score
+
+LARGEST_GROUP = 2**31 - 1
+"""Occurrences in a group of batches are numbered in 32 bits."""
+
+LARGEST_JOB = 2**38
+"""Bytes: a job that needs more runs nowhere."""
+
+
+def _mirror(text: str) -> str:
+    """Refuse what cannot name a mirror; whether it is there is seen when it is used."""
+    try:
+        folder = download.mirror_folder(text) if text else None
+    except ValueError as error:
+        raise PydanticCustomError("must", "{words}", {"words": str(error)}) from None
+    if folder is not None and not folder.is_absolute() and ".." in folder.parts:
+        words = "a directory outside the project must be given by its full path"
+        raise PydanticCustomError("must", "{words}", {"words": words})
+    return text
+
+
+class Lhco(Section):
+    """The LHC Olympics events."""
+
+    source: Literal["auto", "full", "subset", "surrogate", "zenodo"] = key(
+        "edition of the LHC Olympics sample: `auto`, `full`, `subset`, `surrogate`, `zenodo`",
+        "exp-lhco",
+    )
+    mirror: Annotated[str, Field(max_length=4000), AfterValidator(_mirror)] = key(
+        "directory or address that holds the files; the variable `LHCO_MIRROR` overrides it"
+    )
+
+
+# --- Experiment I ------------------------------------------------------------------
+
+
+class Model1(Section):
+    """B = N(0, I), S = N(mean, sigma_s^2 I), P = (1 - epsilon) B + epsilon S."""
+
+    mean: Point = key("location of the signal, two features", "exp-known-signal")
+    sigma_s: Positive = key("standard deviation of the signal", "exp-known-signal")
+    epsilon: Fraction = key("signal fraction", "exp-known-signal")
+    h: Positive = key("bandwidth of the Gaussian kernel", "exp-known-signal")
+
+
+class Resampling(Section):
+    """Explicit resampling of forced events (Fig. 1)."""
+
+    m: BatchSize = key(
+        "batch size of the explicit resampling",
+        "fig. exp1-resampled-analytic; chosen: that of the class separation",
+    )
+    contexts: Annotated[
+        list[AtLeastTwo], Field(min_length=1, max_length=100), DISTINCT, ORDERED
+    ] = key("numbers of contexts R, prefixes of one run", "chosen: two and a half decades")
+    signal_probes: Count = key("forced signal events", "chosen")
+    background_probes: Count = key("forced background events", "chosen")
+
+
+class NullProbe(Section):
+    """An extreme event in pure background contexts."""
+
+    x: Point = key("the extreme event", "exp-known-signal")
+    m: BatchSize = key("its batch size", "chosen: that of the class separation")
+    contexts: AtLeastTwo = key("its contexts, all companions from B", "exp-known-signal")
+    replicas: AtLeastTwo = key(
+        "repetitions of the whole test, for the scatter of its printed error", "chosen"
+    )
+
+
+class MScan(Section):
+    """Batch size and the near-degenerate regime (Fig. 3)."""
+
+    m: BatchSizes = key("batch sizes of the scan", "fig. exp1-mscan")
+    contexts: AtLeastTwo = key("contexts of each probe", "fig. exp1-mscan")
+    signal_probes: AtLeastTwo = key("forced signal events", "chosen")
+    background_probes: AtLeastTwo = key("forced background events", "chosen")
+    published_probes: Count = key(
+        "the author's number of probes, from which the error of the printed values is inferred",
+        "inferred, see below",
+    )
+
+
+class Efficiency(Section):
+    """Raw, addition, replacement and pair estimators (Fig. 4)."""
+
+    m: BatchSizes = key("batch sizes of the comparison of estimators", "fig. exp1-marginal-pair")
+    contexts: AtLeastTwo = key(
+        "contexts of each probe, the same for every estimator", "fig. exp1-marginal-pair"
+    )
+    signal_probes: AtLeastTwo = key("forced signal events", "chosen")
+    background_probes: AtLeastTwo = key("forced background events", "chosen")
+
+
+class Generic(Section):
+    """The first-order regime of eq. variance-reduction-factor."""
+
+    epsilon: Annotated[
+        list[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1, max_length=100), DISTINCT
+    ] = key("signal fractions of the study of the first-order regime", "beyond the paper")
+    m: BatchSizes = key("batch sizes of its Monte Carlo", "beyond the paper")
+    contexts: AtLeastTwo = key("contexts of each probe", "beyond the paper")
+    signal_probes: AtLeastTwo = key("forced signal events", "beyond the paper")
+    background_probes: AtLeastTwo = key("forced background events", "beyond the paper")
+    m_max: BatchSize = key("where its exact curves end", "beyond the paper")
+
+
+class SelfInfluence(Section):
+    """The exact null of sec. direct-estimation."""
+
+    toys: Toys = key("background-only toys of the self-influence test", "direct-estimation; chosen")
+
+
+class Claims1(Section):
+    """What words mean on the scoreboard."""
+
+    about: Fraction = key('a fitted exponent is "about" the claimed one within this', "chosen")
+    nearly: Fraction = key(
+        '"nearly indistinguishable": relative difference of two errors below this', "chosen"
+    )
+    essentially: Fraction = key('"essentially identical": the same, stricter', "chosen")
+
+
+class Experiment1(Section):
+    """Controlled validation with a known signal."""
+
+    model: Model1
+    N: AtLeastTwo = key(
+        "events in a pseudoexperiment, round(epsilon N) of them signal", "exp-known-signal"
+    )
+    m: BatchSize = key("batch size of the class-separation test", "eq. exp1-deltag")
+    toys: Toys = key(
+        "pseudoexperiments; all of them get the exact leave-one-out witness", "exp-known-signal"
+    )
+    toys_per_job: Count = key("how many of them one job makes", "chosen")
+    loo_toys_published: Count = key(
+        "toys for which the author had the leave-one-out witness", "exp-known-signal"
+    )
+    resampling: Resampling
+    null_probe: NullProbe
+    m_scan: MScan
+    efficiency: Efficiency
+    generic: Generic
+    self_influence: SelfInfluence
+    claims: Claims1
+
+    def contradictions(self) -> Iterator[str]:
+        """Say where values that are sound alone contradict each other."""
+        yield from _classes("experiment1.N", self.N, "experiment1", self.model.epsilon)
+        if self.m > self.N:
+            yield _batch("experiment1.m", self.m, "experiment1.N", self.N)
+
+
+# --- Experiment II -----------------------------------------------------------------
+
+
+class Model2(Section):
+    """A signal at a hidden location, without a trace in any single event."""
+
+    d: Annotated[int, Must("it must be 2", lambda d: d == 2)] = key(
+        "features; the exact fast witness is for two", "exp-zero-info"
+    )
+    sigma_s: Fraction = key(
+        "standard deviation of the signal about its hidden location", "exp-zero-info"
+    )
+    epsilon: Fraction = key("signal fraction", "exp-zero-info")
+    h: Positive = key("bandwidth of the Gaussian kernel", "exp-zero-info")
+
+
+class NScan(Section):
+    """Growth with the ensemble (Fig. 5)."""
+
+    N: Counts = key("ensemble sizes", "fig. exp2-Nscan")
+    toys: Toys = key("paired toys at each size", "chosen")
+    published_toys: Count = key(
+        "the author's number of paired toys, inferred from the printed errors", "chosen"
+    )
+    context_toys: Toys = key(
+        "toys for which the contextual posterior and its information are computed",
+        "beyond the paper",
+    )
+    toys_per_job: Count = key("how many of them one job makes", "chosen")
+
+
+class Recovery(Section):
+    """Recovery by random batches (Fig. 6)."""
+
+    N: AtLeastTwo = key("events of the recovery study", "fig. exp2-marginal-recovery")
+    mu_norm: Positive = key("length of the hidden location", "exp-zero-info")
+    m: BatchSize = key("batch size", "exp-zero-info")
+    R: Checkpoints = key("numbers of batches, prefixes of one run", "exp-zero-info")
+    # the targets and predictions are those without
+    replacement: Annotated[bool, Must("it must be false", lambda twice: not twice)] = key(
+        "whether a batch may hold an event twice", "exp-zero-info: no"
+    )
+    group_size: GroupSize = key(
+        "batches that share one stream of random numbers; part of the content", "chosen"
+    )
+    kernel_tolerance: Annotated[float, Field(ge=1e-12, le=0.01)] = key(
+        "largest error of an entry of the factorised pair kernel", "chosen"
+    )
+    target_toys: Toys = key("toys with exact targets and predicted correlation", "chosen")
+    batch_toys: Toys = key("of these, toys with the full batch run", "chosen")
+    target_toys_per_job: Count = key("how many target toys one job makes", "chosen")
+    batch_toys_per_job: Count = key("how many batch toys one job makes", "chosen")
+
+
+class Experiment2(Section):
+    """Zero isolated-event information."""
+
+    model: Model2
+    N: AtLeastTwo = key("events in a pseudoexperiment", "exp-zero-info")
+    toys: Toys = key("pseudoexperiments of each construction", "exp-zero-info")
+    loo_toys_published: Count = key(
+        "toys for which the author had the leave-one-out witness", "exp-zero-info"
+    )
+    n_scan: NScan
+    recovery: Recovery
+
+    def contradictions(self) -> Iterator[str]:
+        """Say where values that are sound alone contradict each other."""
+        scan, recovery = self.n_scan, self.recovery
+        for name, N in (
+            ("N", self.N),
+            ("recovery.N", recovery.N),
+            *(("n_scan.N", N) for N in scan.N),
+        ):
+            yield from _classes(f"experiment2.{name}", N, "experiment2", self.model.epsilon)
+        if recovery.m > recovery.N:
+            yield _batch("experiment2.recovery.m", recovery.m, "experiment2.recovery.N", recovery.N)
+        for R in recovery.R:
+            if R % recovery.group_size:
+                yield (
+                    f"experiment2.recovery.R holds {R}; it must be a multiple of "
+                    f"experiment2.recovery.group_size = {recovery.group_size}."
+                )
+        for section, part, whole in (
+            ("n_scan", "context_toys", "toys"),
+            ("recovery", "batch_toys", "target_toys"),
+        ):
+            values = getattr(self, section)
+            if getattr(values, part) > getattr(values, whole):
+                yield (
+                    f"experiment2.{section}.{part} is {getattr(values, part)}; it must be at most "
+                    f"experiment2.{section}.{whole} = {getattr(values, whole)}."
+                )
+
+
+# --- Experiment III ----------------------------------------------------------------
+
+
+class MScan3(Section):
+    """Convergence with the batch size (Fig. 7)."""
+
+    m: BatchSizes = key("batch sizes", "fig. exp3-vs-m")
+    group_size: Annotated[list[GroupSize], Field(min_length=1, max_length=100)] = key(
+        "for each of them, batches that share one stream of random numbers; part of the content",
+        "chosen: by speed",
+    )
+    R: Count = key("batches of each", "fig. exp3-vs-m")
+
+
+class RScan(Section):
+    """Convergence with the batches (Fig. 8)."""
+
+    m: BatchSize = key("batch size of the convergence with R", "fig. exp3-highm")
+    group_size: GroupSize = key("batches that share one stream of random numbers", "chosen")
+    R: Checkpoints = key(
+        "numbers of batches, prefixes of one run; also the checkpoints of every m",
+        "fig. exp3-highm",
+    )
+
+
+class Scatter(Section):
+    """How far AUC, SIC and C scatter."""
+
+    surrogates: AtLeastTwo = key(
+        "surrogate mixed samples of the paper's size, each with features of its own",
+        "beyond the paper",
+    )
+    references: Count = key(
+        "references of the paper's size for each of them; times `surrogates` at least 400 draws",
+        "beyond the paper",
+    )
+    surrogates_per_job: Count = key("how many of them one job makes", "chosen")
+    seeds: AtLeastTwo = key("draws of features on the sample at hand", "beyond the paper")
+    seeds_per_job: Count = key("how many of them one job makes", "chosen")
+    parts: Annotated[int, Field(ge=2, le=100)] = key(
+        "disjoint references of equal size, from all independent background", "beyond the paper"
+    )
+    gaussians: Toys = key("Gaussian references of that size, for comparison", "beyond the paper")
+
+
+class Claims3(Section):
+    """What words mean on the scoreboard."""
+
+    close: Fraction = key('AUCs are "close" within this', "chosen")
+    identical: Fraction = key(
+        'AUCs are "essentially identical", or one is "saturated", within this', "chosen"
+    )
+    alpha: Fraction = key(
+        'an exponent is "remarkably close" to the predicted one within this', "chosen"
+    )
+
+
+class Experiment3(Section):
+    """LHC Olympics benchmark and estimator scaling."""
+
+    max_events: Annotated[int, Field(ge=200, le=10**9)] = key(
+        "most events of each sample, evenly thinned; a number above every sample's size takes "
+        "them all",
+        "chosen",
+    )
+    bandwidths: Bandwidths = key("bandwidths of the bank in units of d_med", "exp-lhco")
+    features_per_bandwidth: Annotated[AtLeastTwo, EVEN] = key(
+        "random Fourier features of each bandwidth, an even number", "exp-lhco"
+    )
+    bandwidth_scan: Bandwidths = key("single bandwidths of the scan", "exp-lhco")
+    bandwidth_draws: AtLeastTwo = key(
+        "draws of features at each of them, for the error of the scan", "chosen"
+    )
+    m_scan: MScan3
+    r_scan: RScan
+    occurrences_per_job: Annotated[int, Field(ge=1, le=10**12)] = key(
+        "most occurrences (batches times m) of one job; changes no result", "chosen"
+    )
+    replacement: bool = key("whether a batch may hold an event twice", "exp-lhco: yes")
+    fit_minimum: Positive = key("least R m^2 of the power-law fit", "exp-lhco")
+    fit_draws: Toys = key(
+        "simulated repetitions of the fit, for the spread of alpha and of the scatter",
+        "beyond the paper",
+    )
+    noise_lost: Fraction = key(
+        "compressing the features may lose this part of the variance of the resampling noise, "
+        "that is of C; what batches drawn with replacement converge to it leaves as it is",
+        "chosen: far below the error of any point",
+    )
+    rff_form: Literal["offset", "paired"] = key(
+        "`offset`: cos(w x + b); `paired`: cos and sin", "chosen"
+    )
+    copula: Literal["uniform", "normal"] = key(
+        "copula coordinates: `uniform`, or `normal` scores", "chosen"
+    )
+    target: Literal["self_inclusive", "loo"] = key(
+        "the witness that rho refers to: `self_inclusive` or `loo`", "chosen"
+    )
+    sic_floor: Count = key("background events that a SIC threshold must keep", "chosen")
+    sic_floors: Checkpoints = key("floors at which the maximum SIC is shown", "beyond the paper")
+    scatter: Scatter
+    claims: Claims3
+
+    def contradictions(self) -> Iterator[str]:
+        """Say where values that are sound alone contradict each other."""
+        scan, run = self.m_scan, self.r_scan
+        if len(scan.group_size) != len(scan.m):
+            yield (
+                f"experiment3.m_scan.group_size has {len(scan.group_size)} entries; it must have "
+                f"one for each of the {len(scan.m)} entries of experiment3.m_scan.m."
+            )
+            return
+        shared = dict(zip(scan.m, scan.group_size, strict=True)).get(run.m, run.group_size)
+        if shared != run.group_size:
+            yield (
+                f"experiment3.r_scan.group_size is {run.group_size}; it must be {shared} as in "
+                f"experiment3.m_scan, because the batches of m = {run.m} are the same."
+            )
+        if scan.R > run.R[-1] and run.m in scan.m:
+            yield (
+                f"experiment3.m_scan.R is {scan.R}; it must be at most the last of "
+                f"experiment3.r_scan.R, {run.R[-1]}."
+            )
+        for name, sizes in (("m_scan", scan.group_size), ("r_scan", [run.group_size])):
+            for size in sizes:
+                odd = next((R for R in (scan.R, *run.R) if R % size), None)
+                if odd is not None:
+                    yield (
+                        f"experiment3.{name}.group_size holds {size}; it must divide every number "
+                        f"of batches in experiment3.m_scan.R and experiment3.r_scan.R, and {odd} "
+                        "is not a multiple of it."
+                    )
+        grid = {(m, R) for m in scan.m for R in (*run.R, scan.R) if R <= scan.R}
+        grid |= {(run.m, R) for R in run.R}
+        used = sum(R * m * m >= self.fit_minimum for m, R in grid)
+        if used < 3:
+            yield (
+                f"experiment3.fit_minimum is {self.fit_minimum:g}; it must leave at least 3 of "
+                f"the {len(grid)} points (m, R) of experiment3.m_scan and experiment3.r_scan to "
+                f"fit, it leaves {used}."
+            )
+
+
+# --- beyond the paper --------------------------------------------------------------
+
+Statistic: TypeAlias = Literal["mmd", "energy", "ks", "ad", "classifier"]
+
+
+class Classifier(Section):
+    """A regularised discriminant."""
+
+    degree: Annotated[int, Field(ge=1, le=2)] = key(
+        "a discriminant that is linear in the features (1), or in their squares and products too "
+        "(2)",
+        "chosen",
+    )
+    ridge: Positive = key("its penalty, on standardised features", "chosen")
+
+
+class Map(Section):
+    """Maps of what each statistic localizes."""
+
+    N: AtLeastTwo = key("events of the one large sample that the maps are made in", "chosen")
+    half_width: Positive = key("half the side of the square that the maps show", "chosen")
+    cells: Annotated[int, Field(ge=2, le=1000)] = key("points along it", "chosen")
+    contexts: AtLeastTwo = key("contexts of the maps, shared by all points", "chosen")
+
+
+class Statistics(Section):
+    """What statistics other than MMD localize on the benchmark of Experiment I."""
+
+    names: Annotated[list[Statistic], Field(min_length=1), DISTINCT] = key(
+        "some of `mmd`, `energy` (distance), `ks` (Kolmogorov-Smirnov), `ad` (Anderson-Darling), "
+        "`classifier`",
+        "marginal-principle",
+    )
+    features: Literal["mean", "max"] = key(
+        "`ks` and `ad` of a batch: `mean` over the features (every feature counts in every "
+        "batch), or `max`",
+        "chosen",
+    )
+    classifier: Classifier
+    reference: AtLeastTwo = key(
+        "background events that stand for B, the same for all statistics", "chosen"
+    )
+    toys: Toys = key("pseudoexperiments", "chosen")
+    toys_per_job: Count = key("how many of them one job makes; changes no result", "chosen")
+    signal_events: Count = key("signal events scored in each toy", "chosen")
+    background_events: Count = key("background events scored in each toy", "chosen")
+    m: BatchSizes = key("batch sizes; the maps and ROC curves are at the largest", "chosen")
+    occurrences: Count = key(
+        "contexts of an event times m: the same number of companions at every m", "chosen"
+    )
+    replacement: bool = key(
+        "whether the companions in a context may repeat", "practical-estimators; chosen: no"
+    )
+    map: Map
+
+    def contradictions(self, first: Experiment1) -> Iterator[str]:
+        """Say where the study asks for more than a toy of Experiment I has."""
+        N, signal = first.N, round(first.model.epsilon * first.N)
+        for m in self.m:
+            if m >= N:
+                yield f"statistics.m holds {m}; it must be below experiment1.N = {N}."
+            if m >= self.map.N:
+                yield f"statistics.map.N is {self.map.N}; it must be above statistics.m, {m}."
+        for name, asked, events in (
+            ("signal_events", self.signal_events, signal),
+            ("background_events", self.background_events, N - signal),
+        ):
+            if asked > events:
+                yield (
+                    f"statistics.{name} is {asked}; it must be at most {events}, as many as a toy "
+                    f"of experiment1.N = {N} events has."
+                )
+
+
+class Configuration(Section):
+    """All of it."""
+
+    run: RunName = key("name of the run; results go to `results/<run>/`")
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = key(
+        "from which every random number follows", "chosen"
+    )
+    lhco: Lhco
+    experiment1: Experiment1
+    experiment2: Experiment2
+    experiment3: Experiment3
+    statistics: Statistics
+    score: Score | None = None
+
+    @field_validator("score", mode="before")
+    @classmethod
+    def _no_empty_section(cls, value: object) -> object:
+        if value is None:
+            raise PydanticCustomError("model_type", "")
+        return value
+
+    def contradictions(self) -> Iterator[str]:
+        """Say where values that are sound alone contradict each other."""
+        yield from self.experiment1.contradictions()
+        yield from self.experiment2.contradictions()
+        yield from self.experiment3.contradictions()
+        yield from self.statistics.contradictions(self.experiment1)
+        if self.score:
+            yield from self.score.contradictions()
+        yield from self._too_large()
+
+    def _too_large(self) -> Iterator[str]:
+        """Say which product of sizes no job can hold."""
+        second, third = self.experiment2.recovery, self.experiment3
+        groups = [
+            ("experiment2.recovery", second.m, second.group_size),
+            ("experiment3.r_scan", third.r_scan.m, third.r_scan.group_size),
+            *(
+                ("experiment3.m_scan", m, size)
+                for m, size in zip(third.m_scan.m, third.m_scan.group_size, strict=False)
+            ),
+        ]
+        if self.score:
+            groups.append(("score.batches", self.score.batches.m, self.score.batches.group_size))
+        for section, m, size in groups:
+            if m * size > LARGEST_GROUP:
+                yield (
+                    f"{section}.group_size is {size}; with {section}.m = {m} a group must hold at "
+                    f"most {LARGEST_GROUP} occurrences, it holds {m * size}."
+                )
+        features = len(third.bandwidths) * third.features_per_bandwidth
+        for name, value, needed in (
+            # the factors of the pair kernel, of rank 1024 or less, for every event
+            ("experiment2.recovery.N", second.N, 16 * 1024 * second.N),
+            # the second moments of the features, in double precision, and their eigenvectors
+            ("experiment3.features_per_bandwidth", third.features_per_bandwidth, 16 * features**2),
+        ):
+            if needed > LARGEST_JOB:
+                yield (
+                    f"{name} is {value}; one job would take {needed / 2**30:.3g} GiB of memory, "
+                    f"and at most {LARGEST_JOB // 2**30} GiB are allowed."
+                )
+
+
+def _classes(name: str, N: int, section: str, epsilon: float) -> Iterator[str]:
+    signal = round(epsilon * N)
+    if not 1 <= signal <= N - 1:
+        yield (
+            f"{name} is {N}, of which {section}.model.epsilon = {epsilon:g} makes {signal} signal "
+            "events; it must leave at least one event of each class."
+        )
+
+
+def _batch(name: str, m: int, of: str, N: int) -> str:
+    return f"{name} is {m}; a batch cannot be larger than the sample, {of} = {N}."

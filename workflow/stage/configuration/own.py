@@ -1,0 +1,206 @@
+"""The section ``score``: a user's own data. Nothing of it belongs to the paper.
+
+Every key but the two tables has a default, so that a user's file names what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from stage.configuration.kinds import (
+    DISTINCT,
+    EVEN,
+    AtLeastTen,
+    AtLeastTwo,
+    Bandwidths,
+    BatchSize,
+    Count,
+    Fraction,
+    GroupSize,
+    Must,
+    OwnStatistic,
+    Section,
+    key,
+)
+
+
+def _reachable(table: str) -> str:
+    """Refuse a table that is not there; what lies below ``results`` may be made by a rule."""
+    path = Path(table.partition("::")[0])
+    if not path.is_absolute() and ".." in path.parts:
+        raise PydanticCustomError(
+            "must",
+            "{words}",
+            {"words": "a file outside the project must be given by its full path"},
+        )
+    try:
+        there = path.parts[:1] == ("results",) or path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        there = False
+    if not there:
+        raise PydanticCustomError("must", "{words}", {"words": "there is no such file"})
+    return table
+
+
+Table: TypeAlias = Annotated[str, AfterValidator(_reachable)]
+Names: TypeAlias = Annotated[list[str], DISTINCT]
+Folds: TypeAlias = Annotated[
+    int,
+    Field(ge=0, le=1000),
+    Must("it must be 0, for none, or at least 2", lambda folds: folds != 1),
+]
+
+
+class Calibration(Section):
+    """Samples without a departure."""
+
+    source: Literal["permutations", "pseudoexperiments"] = key(
+        "samples without a departure: `permutations` of all events, or `pseudoexperiments`, "
+        "sample-sized parts of the reference (sec. 6.4)",
+        alias="from",
+        default="permutations",
+    )
+    # fewer have no 95 % band
+    draws: Annotated[int, Field(ge=39, le=10**6)] = key("how many of them", default=999)
+    draws_per_job: Count = key("how many of them one job makes", default=250)
+
+
+class Batches(Section):
+    """The paper's estimators, where asked for."""
+
+    estimators: Annotated[list[Literal["raw", "marginal", "pair"]], DISTINCT] = key(
+        "of `raw`, `marginal` and `pair`: global-batch estimates, each with its standard error, "
+        "to add to the scores (sec. algorithm-localization)",
+        default=[],
+    )
+    m: BatchSize = key("their batch size", default=100)
+    R: Count = key("their number of batches, at least two groups", default=100_000)
+    group_size: GroupSize = key("batches that share a stream of random numbers", default=1000)
+    rank: Count = key(
+        "numbers that the compressed features of an event take; fewer leave out noise of the "
+        "batches, and change what they converge to only in an event's own term, of order 1/N",
+        default=512,
+    )
+
+
+class OtherStatistics(Section):
+    """Other statistics, localized by matched marginal contributions."""
+
+    names: Annotated[list[OwnStatistic], DISTINCT] = key(
+        "other statistics to localize: `mmd`, `energy`, `ks`, `ad`, `classifier`, or "
+        "`module:function` of your own (sec. marginal-principle)",
+        default=[],
+    )
+    m: BatchSize = key("their batch size", default=20)
+    contexts: AtLeastTwo = key("contexts of each event", default=1000)
+    pool: AtLeastTen = key(
+        "events of each table that they see, drawn at random where it has more", default=20_000
+    )
+    max_events: AtLeastTen = key("of these, events that are localized", default=1000)
+    jobs: Annotated[int, Field(ge=1, le=10)] = key("jobs among which they are shared", default=4)
+    features: Literal["mean", "max"] = key(
+        "how `ks` and `ad` join their features: `mean` or `max`", default="mean"
+    )
+
+
+class Example(Section):
+    """The generated example below results/example."""
+
+    readings: Annotated[int, Field(ge=100, le=10**8)] = key(
+        "readings of each month of the generated example", default=5000
+    )
+    worn: Fraction = key("the faulty fraction of its second month", default=0.06)
+
+
+class Score(Section):
+    """A sample, a reference, and how the one is compared with the other."""
+
+    sample: Table = key(
+        "the table whose events are scored: csv, csv.gz, parquet, npy, npz, h5, hdf5; "
+        "`file.npz::name` for one array of several"
+    )
+    reference: Table = key("the table it is compared with")
+    columns: Names = key(
+        "the features; none named: every column of numbers that both tables have", default=[]
+    )
+    label: str = key(
+        "a column of 0 and 1 of the sample; it measures how well the scores rank and is used "
+        "for nothing else",
+        default="",
+    )
+    id: str = key("a column that names the events; none: their row numbers", default="")
+    shared_events: Literal["refuse", "allow"] = key(
+        "events that stand in both tables: `refuse` or `allow`", default="refuse"
+    )
+    max_events: AtLeastTen = key(
+        "events of each table that are used, drawn at random where it has more; a job of "
+        "permutations takes about 300 bytes for each event of both tables",
+        default=10**7,
+    )
+    coordinates: Literal["as_is", "standardized", "uniform", "normal"] = key(
+        "`as_is`, `standardized`, or copula coordinates (sec. exp-lhco) `uniform` or `normal`",
+        default="uniform",
+    )
+    source: Literal["pooled", "reference"] = key(
+        "whose events decide coordinates and bandwidths: `pooled` (the same for every "
+        "permutation) or `reference` (decided anew in each)",
+        default="pooled",
+    )
+    bandwidths: Bandwidths = key(
+        "the bank, in units of the median distance (as sec. exp-lhco)",
+        default=[0.25, 0.5, 1.0, 2.0, 4.0],
+    )
+    method: Literal["auto", "exact", "rff"] = key(
+        "`exact` kernel sums, `rff` (random Fourier features), or `auto`: exact where affordable",
+        default="auto",
+    )
+    exact_limit: Annotated[int, Field(ge=1, le=10**15)] = key(
+        "kernel values that `auto` takes for affordable", default=10**9
+    )
+    features_per_bandwidth: Annotated[int, Field(ge=4, le=10**5), EVEN] = key(
+        "random features of each bandwidth, an even number (as sec. exp-lhco)", default=512
+    )
+    companions: AtLeastTen = key(
+        "with `rff`: events from which the spread of the kernel is estimated, for the standard "
+        "errors",
+        default=1024,
+    )
+    pairs: Annotated[int, Field(ge=100, le=10**9)] = key(
+        "pairs of events for the median distance", default=500_000
+    )
+    top: Count = key("events that are listed and drawn, and ranks of the null band", default=100)
+    folds: Folds = key(
+        "cross-fitting of coordinates and bandwidths, sec. 6.2: 0 for none, else at least 2 folds",
+        default=0,
+    )
+    calibration: Calibration = Calibration()
+    batches: Batches = Batches()
+    statistics: OtherStatistics = OtherStatistics()
+    example: Example = Example()
+
+    def contradictions(self) -> Iterator[str]:
+        """Say where values that are sound alone contradict each other."""
+        if self.folds and self.source == "reference":
+            yield (
+                f"score.folds is {self.folds}; with score.source = reference nothing is decided "
+                "from the sample, and there is nothing to cross-fit: it must be 0."
+            )
+        R, group = self.batches.R, self.batches.group_size
+        if R % group or R == group:
+            yield (
+                f"score.batches.R is {R}; it must be two or more times score.batches.group_size "
+                f"= {group}, a whole number of groups."
+            )
+
+
+def resolved(section: Score | None) -> dict[str, Any]:
+    """Return the section as plain values, the defaults among them.
+
+    Where it is not given there are the defaults alone, without a sample and a reference.
+    """
+    return (section or Score.model_construct()).model_dump(by_alias=True)
