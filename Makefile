@@ -6,9 +6,9 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 SMOKE := --configfile config/smoke.yaml
 
 .DEFAULT_GOAL := paper
-.PHONY: paper smoke setup test test-quick test-all test-slurm bench mutants verdicts golden compare
-.PHONY: docs-dag lint format lock clean help
-.PHONY: .unlock .bench-setup .environment .build
+.PHONY: paper smoke setup dev test test-quick test-all test-slurm bench mutants verdicts golden compare
+.PHONY: docs lint format lock clean help
+.PHONY: .unlock .bench-setup .environment .build .install
 
 paper: setup .unlock  ## the whole paper, at full statistics
 	$(SNAKEMAKE)
@@ -18,47 +18,50 @@ smoke: setup .unlock  ## the whole workflow, small
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 UNITS := tests workflow/localizer workflow/stage
-test-quick: setup  ## the unit tests alone: no run of the workflow, no simulation
+test-quick: dev  ## the unit tests alone: no run of the workflow, no simulation
 	$(PYTEST) -m "not slow and not simulation" $(UNITS) \
 	  --ignore=tests/workflow --ignore=tests/project --ignore=tests/mutants
 
-test: setup lint  ## the quality tools, the unit tests and the quick tests of the workflow
+test: dev lint  ## the quality tools, the unit tests and the quick tests of the workflow
 	$(PYTEST) -m "not slow" $(UNITS)
 
-test-all: setup  ## the slow tests: kills, cluster, LaTeX, browser
+test-all: dev  ## the slow tests: kills, cluster, LaTeX, browser
 	$(PYTEST) -m slow tests
 
-test-slurm: setup  ## the workflow through a real SLURM on this machine (as root, on Debian)
+test-slurm: dev  ## the workflow through a real SLURM on this machine (as root, on Debian)
 	$(BIN)/python -m pytest -m slow tests/workflow/test_slurm.py
 
-lint: setup  ## ruff, snakefmt, mypy, snakemake --lint
+lint: dev  ## ruff, snakefmt, mypy, import-linter, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/mypy
+	PYTHONPATH=workflow $(BIN)/lint-imports
 	$(BIN)/snakemake --lint
 
-format: setup  ## let ruff and snakefmt rewrite the sources
+format: dev  ## let ruff and snakefmt rewrite the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
 
-bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy, side by side
+bench: .bench-setup  ## speed against KeOps, scikit-learn and plain NumPy; growth of time and memory
 	PYTHONPATH=workflow .venv-bench/bin/python tests/bench --csv results/bench/bench.csv
 
-mutants: setup  ## plant bugs, print those no test finds: make mutants COUNT=200 SEED=7 ONLY="workflow/stage"
+mutants: dev  ## plant bugs, print those no test finds: make mutants COUNT=200 SEED=7 ONLY="workflow/stage"
 	PYTHONPATH=workflow $(BIN)/python tests/mutants $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--files $(ONLY)) $(if $(AT_LEAST),--at-least $(AT_LEAST))
 
-docs-dag: setup  ## draw docs/dag.svg, the picture of the stages, anew
-	$(SNAKEMAKE) dag $(SMOKE)
-	cp results/smoke/dag.svg docs/dag.svg
+docs: setup  ## write anew what is generated: config/schema.json, config/README.md, docs/dag.md
+	PYTHONPATH=workflow $(BIN)/python -m stage.configuration.pages
+	{ echo "# The rules"; echo; \
+	  echo "What each rule needs, as \`snakemake --rulegraph mermaid-js\` tells it (\`make docs\`)."; \
+	  echo; echo '```mermaid'; $(BIN)/snakemake --rulegraph mermaid-js $(SMOKE); echo '```'; } > docs/dag.md
 
 RUN ?= results/paper
-verdicts: setup  ## the verdicts of a run against the golden ones [RUN=results/paper]
+verdicts: dev  ## the verdicts of a run against the golden ones [RUN=results/paper]
 	@$(BIN)/python tests/workflow/golden.py "$(RUN)"
 
-golden: setup  ## make the verdicts of a run the golden ones; the diff is part of the review
+golden: dev  ## make the verdicts of a run the golden ones; the diff is part of the review
 	@$(BIN)/python tests/workflow/golden.py "$(RUN)" --renew
 
 compare: setup  ## two results folders: make compare A=results/one B=results/two [TOLERANCE=1e-9]
@@ -69,9 +72,14 @@ compare: setup  ## two results folders: make compare A=results/one B=results/two
 .unlock:
 	@test ! -d .snakemake/locks || PYTHONPATH=workflow $(BIN)/python -m stage.kills
 
-# An environment is complete when it holds a copy of the lock it was built from.
+# An environment is complete when it holds a copy of the lock it was built from. The run's lock is
+# apart from that of the tools which only those who change the workflow need.
 setup:
 	@$(MAKE) --no-print-directory .environment ENV=.venv LOCK=envs/requirements.lock
+
+dev: setup  ## the tools of the tests and of `make lint`, beside the workflow's packages
+	@cmp -s envs/dev.lock .venv/dev.lock || { $(MAKE) --no-print-directory .install \
+	  ENV=.venv LOCK=envs/dev.lock && cp envs/dev.lock .venv/dev.lock; }
 
 .bench-setup:
 	@$(MAKE) --no-print-directory .environment ENV=.venv-bench LOCK=envs/bench.lock
@@ -82,17 +90,29 @@ setup:
 .build:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "$(PYTHON) is older than Python 3.11; say which one to use: make PYTHON=python3.11"; exit 1; }
-	@echo "Setting up $(ENV) from $(LOCK) (once; about two minutes)"
+	@echo "Setting up $(ENV) (once)"
 	@$(PYTHON) -m venv --clear $(ENV) || \
 	  { echo "$(PYTHON) cannot make a virtual environment; on Debian: apt install python3-venv"; exit 1; }
-	@$(ENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	@$(MAKE) --no-print-directory .install ENV=$(ENV) LOCK=$(LOCK)
 	@cp $(LOCK) $(ENV)/built-from.lock
 	@echo "Set up."
+
+# uv, itself from the package index, takes a quarter of pip's time. It ignores pip's own
+# configuration, so where packages come from a mirror that only pip knows, pip takes over.
+PIP = $(ENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r
+.install:
+	@echo "  installing $(LOCK)"
+	@{ test -x $(ENV)/bin/uv || $(PIP) envs/installer.lock 2>/dev/null; } && \
+	  $(ENV)/bin/uv pip install --quiet --python $(ENV)/bin/python --compile-bytecode \
+	    --require-hashes -r $(LOCK) || \
+	  { echo "  uv could not install it; trying pip (about a minute)"; $(PIP) $(LOCK); }
 
 COMPILE := uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --upgrade
 lock:  ## resolve envs/*.in anew (needs uv)
+	$(COMPILE) envs/installer.in -o envs/installer.lock
 	$(COMPILE) envs/requirements.in -o envs/requirements.lock
+	$(COMPILE) -c envs/requirements.lock envs/dev.in -o envs/dev.lock
 	$(COMPILE) -c envs/requirements.lock envs/bench.in -o envs/bench.lock
 
 clean:  ## remove the results and what Snakemake remembers of them
