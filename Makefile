@@ -8,7 +8,7 @@ SMOKE := --configfile config/smoke.yaml
 .DEFAULT_GOAL := paper
 .PHONY: paper smoke setup dev test test-quick test-all test-slurm bench mutants verdicts golden compare
 .PHONY: docs lint format lock clean help
-.PHONY: .unlock .bench-setup .environment .build .install
+.PHONY: .unlock .bench-setup .environment .build .install .tools
 
 paper: setup .unlock  ## the whole paper, at full statistics
 	$(SNAKEMAKE)
@@ -78,8 +78,11 @@ setup:
 	@$(MAKE) --no-print-directory .environment ENV=.venv LOCK=envs/requirements.lock
 
 dev: setup  ## the tools of the tests and of `make lint`, beside the workflow's packages
-	@cmp -s envs/dev.lock .venv/dev.lock || { $(MAKE) --no-print-directory .install \
-	  ENV=.venv LOCK=envs/dev.lock && cp envs/dev.lock .venv/dev.lock; }
+	@cmp -s envs/dev.lock .venv/dev.lock || $(MAKE) --no-print-directory .tools
+
+.tools:
+	@$(MAKE) --no-print-directory .install ENV=.venv LOCK=envs/dev.lock
+	@cp envs/dev.lock .venv/dev.lock
 
 .bench-setup:
 	@$(MAKE) --no-print-directory .environment ENV=.venv-bench LOCK=envs/bench.lock
