@@ -50,7 +50,8 @@ def page(tmp_path, monkeypatch):
     first = {"id": "e1.a_b", "experiment": "I", "published": "9.2287e-4", "reproduced": "9.2e-4"}
     first |= {"published_error": "1.25e-06", "published_error_from": "printed", "verdict": "agrees"}
     second = {"id": "e2.c", "experiment": "II", "value": "False", "verdict": "disagrees"}
-    scores = pd.DataFrame([{**row, **first}, {**row, **second}])
+    held = {"id": "t.d", "experiment": "-", "kind": "identity", "verdict": "agrees"}
+    scores = pd.DataFrame([{**row, **first}, {**row, **second}, {**row, **held}])
     scores.to_csv("results/mine/scoreboard.csv", index=False)
 
     def render(*categories, notice=""):
@@ -106,6 +107,9 @@ def test_what_a_reader_must_know_stands_on_the_page(page):
     assert re.search(r"edition\s+<strong>surrogate</strong>", text)
     assert '<strong class="agrees">1</strong>agrees' in text
     assert '<strong class="disagrees">1</strong>disagrees' in text
+    # an identity that holds is no agreement
+    assert '<strong class="identity">1</strong>identity' in text
+    assert 'data-verdict="identity" data-experiment="-"' in text
     assert '<a href="paper.pdf">' in text
     assert "(9.2287 ± 0.0125)&hairsp;×&hairsp;10<sup>-4</sup>" in text
     assert "0.500(10)" in text

@@ -15,8 +15,8 @@ import pandas as pd
 
 from stage import listing, tables
 
-#: the verdicts, best first
-VERDICTS = ("agrees", "tension", "disagrees", "not comparable")
+#: the verdicts, best first, and what is counted apart from them
+VERDICTS = ("agrees", "borderline", "tension", "disagrees", "not comparable", "identity")
 #: the chapters that do not stand where their rules do
 FIRST, LAST = "Scoreboard", "Appendix"
 
@@ -93,10 +93,11 @@ def render(
         know of its statistics; ``downloads``, the other results, as paths from the page;
         ``provenance``, the content of provenance.json.
     """
+    rows = [_score(row) for row in scoreboard.fillna("").to_dict("records")]
     return page(
         template,
-        tally={verdict: int((scoreboard["verdict"] == verdict).sum()) for verdict in VERDICTS},
-        scoreboard=[_score(row) for row in scoreboard.fillna("").to_dict("records")],
+        tally={name: sum(row["counted"] == name for row in rows) for name in VERDICTS},
+        scoreboard=rows,
         **content,
     )
 
@@ -128,8 +129,11 @@ def _shown(item: Mapping[str, str], folder: Path, foreign: Collection[str]) -> d
 def _score(row: Mapping[str, str]) -> dict[str, Any]:
     """Return a row of the scoreboard as the page prints it."""
     error = row["published_error"] if row["published_error_from"] == "printed" else ""
+    # an identity that holds is no agreement with the paper; one that fails is a finding
+    held = row["kind"] == "identity" and row["verdict"] == "agrees"
     return {
         **row,
+        "counted": "identity" if held else row["verdict"],
         "published": tables.printed(row["published"], error),
         "reproduced": _number(row["reproduced"], row["reproduced_error"]),
         "value": _number(row["value"]),
