@@ -197,8 +197,9 @@ def of_convergence(
             float(largest["sic"].iloc[0]) / witness_sic,
             error=float(largest["sic_predicted_spread"].iloc[0]) / witness_sic,
             correlation=float(largest["rho"].iloc[0]),
-            note="maximum SIC of pair at the largest run over that of the witness, with the spread "
-            f"predicted for a run; in the paper it is {_published_sic(published, m, last)}",
+            note="maximum SIC of pair at the largest run over that of the witness, both with our "
+            "floor, and the spread predicted for a run; in the paper it is "
+            f"{_published_sic(published, m, last)}",
         ),
         statement(
             "e3.efficiency",
