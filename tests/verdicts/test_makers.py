@@ -28,10 +28,10 @@ def makers():
                     if isinstance(call, ast.Call) and call.args:
                         name = getattr(call.args[0], "value", None)
                         if isinstance(name, str) and re.match(r"(t|e[123])\.", name):
-                            found.setdefault(name, []).append(f"{path.stem}.{function.name}")
+                            found.setdefault(name, set()).add(f"{path.stem}.{function.name}")
     # the scan of levels names its rows in a loop, the scatter is named by its row
-    found["e2.scan_level_lr"] = found["e2.scan_level_mmd"] = ["findings2.of_n_scan"]
-    found["e3.scatter"] = ["findings3_batches._scatter"]
+    found["e2.scan_level_lr"] = found["e2.scan_level_mmd"] = {"findings2.of_n_scan"}
+    found["e3.scatter"] = {"findings3_batches._scatter"}
     return found
 
 
