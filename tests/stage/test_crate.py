@@ -10,6 +10,7 @@ from stage import crate
 RECORD = {
     "config": {"run": "small", "seed": 7, "experiment1": {"N": 50, "m_scan": {"m": [5, 10]}}},
     "versions": {"python": "3.11.1", "snakemake": "9.27.1"},
+    "commit": "c0ffee",
     "swhid": "swh:1:dir:" + 40 * "0",
     "edition": {"name": "subset"},
     "data": {"results/small/lhco/events/a.npy": "ab", "resources/own.npy": "cd"},
@@ -45,6 +46,7 @@ def test_it_is_a_workflow_run_crate(results):
     assert read.mainEntity.id == "Snakefile"
     assert "ComputationalWorkflow" in read.mainEntity.type
     assert read.mainEntity["identifier"] == RECORD["swhid"]
+    assert read.mainEntity["version"] == "c0ffee"
     assert "edition subset" in read.description
 
 

@@ -64,9 +64,14 @@ def crate(
     ]
 
     main = made.add_workflow(
-        results / workflow, workflow, main=True, lang="snakemake", properties={"name": "localizer"}
+        results / workflow,
+        workflow,
+        main=True,
+        lang="snakemake",
+        properties={"name": "localizer", "encodingFormat": "text/plain"},
     )
     main["license"] = made.license
+    main["version"] = record["commit"] or "unknown"
     if record["swhid"]:
         main["identifier"] = record["swhid"]
     main["softwareRequirements"] = [
@@ -101,6 +106,7 @@ def crate(
         "#run",
         "CreateAction",
         name=f"snakemake, run {run}",
+        description="One run of the workflow, with the configuration and the data listed here.",
         instrument=main,
         object=[*data, *values],
         result=listed,
