@@ -85,9 +85,6 @@ def test_rows_do_not_depend_on_blocks(n, block, stripe):
             patch.setattr(module, "_BLOCK", block)
             patch.setattr(module, "_STRIPE", stripe)
             assert np.array_equal(drawn.transform(x, centre=centre, dtype=dtype), whole)
-            np.testing.assert_allclose(
-                drawn.mean(x, dtype=dtype), drawn.transform(x, dtype=dtype).mean(0), atol=1e-6
-            )
 
 
 def test_single_precision_is_close_to_double():
@@ -135,7 +132,6 @@ def test_full_rank_loses_nothing():
     np.testing.assert_allclose(c @ c.T, z @ z.T, atol=1e-13)
     assert compression.trace_lost == pytest.approx(0, abs=1e-14)
     assert compression.noise_lost == pytest.approx(0, abs=1e-13)
-    assert compression.rms_error == pytest.approx(0, abs=1e-15)
     for replacement in (True, False):
         found = compression.target_correlation(x, drawn, centre, N=60, replacement=replacement)
         assert found == pytest.approx(1, abs=1e-12)
@@ -152,9 +148,6 @@ def test_reported_losses_are_those_of_the_pair_kernel(rank):
     assert compression.rank == rank
     assert c.shape == (60, rank)
     assert compression.trace_lost == pytest.approx(1 - np.trace(kept) / np.trace(full))
-    assert compression.rms_error == pytest.approx(np.sqrt(np.mean((kept - full) ** 2)))
-    assert compression.rms_pair_kernel == pytest.approx(np.sqrt(np.mean(full**2)))
-    assert compression.largest_error(x, drawn, centre) == pytest.approx(np.max(abs(kept - full)))
     assert compression.noise_lost == pytest.approx(
         1 - kept.var(axis=1).mean() / full.var(axis=1).mean()
     )

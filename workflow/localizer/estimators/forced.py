@@ -84,23 +84,6 @@ class Moments:
         """The standard error of the mean, for each probe."""
         return np.sqrt(self.variance / self.contexts)
 
-    @property
-    def rms_error(self) -> float:
-        """The root of the squared standard error averaged over the probes."""
-        return math.sqrt(float(np.mean(self.standard_error**2)))
-
-    @property
-    def rms_error_resolution(self) -> float:
-        """The standard error of ``rms_error``, from the spread of the probes' variances.
-
-        It counts the choice of the probes and the contexts of each; not valid for shared
-        contexts, where the variances of the probes move together.
-        """
-        if self.mean.size < 2:
-            raise ValueError("mean must hold at least 2 probes for a resolution, it holds 1")
-        squares = self.standard_error**2
-        return float(np.std(squares, ddof=1)) / math.sqrt(squares.size) / (2 * self.rms_error)
-
     def merge(self, other: Moments) -> Moments:
         """Return the moments of the same probes over the contexts of both."""
         if self.mean.shape != other.mean.shape:

@@ -25,8 +25,6 @@ from localizer.kernels.compression import Compression, Moments, compress
 from localizer.kernels.feature_products import feature_rows, plain_mean
 from localizer.kernels.features import FourierFeatures
 
-TARGETS = ("self_inclusive", "loo")
-
 Single: TypeAlias = npt.NDArray[np.float32]
 
 # The engine works through the features in slices of this width: a rank between two multiples

@@ -97,20 +97,6 @@ class Compression:
         """The fraction of E q_B(x, x) that is lost."""
         return float(np.trace(self._left_out) / np.trace(self.moments.second))
 
-    @cached_property
-    def rms_error(self) -> float:
-        """The root mean square of q - q_B over all pairs of the sample.
-
-        The mean of (r_i.r_j)^2 over all pairs of residuals is the trace of the square of
-        their second moment.
-        """
-        return float(np.linalg.norm(self._left_out))
-
-    @property
-    def rms_pair_kernel(self) -> float:
-        """The root mean square of q_B itself over the same pairs."""
-        return float(np.linalg.norm(self.moments.second))
-
     @property
     def _left_out(self) -> Array:
         """The second moment of the residuals r = z~ - basis @ c."""
@@ -149,20 +135,6 @@ class Compression:
             full.append(N * (z @ self.target) - own * np.sum(z**2, axis=1))
             kept.append(N * (c @ projected) - own * np.sum(c**2, axis=1))
         return correlation(np.concatenate(full), np.concatenate(kept))
-
-    def largest_error(
-        self, x: npt.ArrayLike, features: FourierFeatures, mean_background: npt.ArrayLike
-    ) -> float:
-        """Return the largest |q - q_B| over all pairs of events of x, in float64.
-
-        The error of a pair is r(x).r(y) with the residuals r of the projection: the worst
-        pair is an event with itself, and |r|^2 = |z~|^2 - |c|^2.
-        """
-        worst = 0.0
-        for z in features.blocks(x, centre=mean_background, dtype=np.float64):
-            lost = np.sum(z**2, axis=1) - np.sum((z @ self.basis) ** 2, axis=1)
-            worst = max(worst, float(lost.max()))
-        return worst
 
 
 def compress(

@@ -111,14 +111,6 @@ class FourierFeatures:
             start += len(z)
         return out
 
-    def mean(self, x: npt.ArrayLike, *, dtype: Precision = np.float32) -> Array:
-        """Return the mean of z over a sample, added in float64."""
-        events = checks.points(x, "x")
-        total = np.zeros(self.D)
-        for z in self.blocks(events, dtype=dtype):
-            total += z.sum(axis=0, dtype=np.float64)
-        return total / len(events)
-
     def _rows(self, x: Array, centre: Array, dtype: Precision) -> Rows:
         """Return z(x) - centre; each row is computed alone, to the last digit."""
         amplitude = dtype(math.sqrt(2 / self.D))

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -133,27 +132,6 @@ def simulated_remainder(
         prepare, ["remainder"], probes, m=size, R=R, contexts=fresh(population(model)), rngs=rngs
     )
     return scores["remainder"]
-
-
-def epsilon_scan(model: GaussianBenchmark, epsilons: npt.ArrayLike, *, m: int) -> dict[str, Array]:
-    """Return how the global and the local discrepancy scale with the signal fraction.
-
-    Columns ``epsilon``, ``mmd2`` (of order epsilon^2, eq. mmd-mixture-summary),
-    ``separation`` (of order epsilon, eq. mmd-localization-class-separation) and
-    ``ratio`` = m separation / mmd2 = 2 / epsilon.
-    """
-    fractions = checks.vector(epsilons, "epsilons")
-    models = [replace(model, epsilon=checks.fraction(e, "each of epsilons")) for e in fractions]
-    if not model.D_SB > 0:
-        raise ValueError("model must have a signal that differs from the background")
-    mmd2 = np.array([each.mmd2 for each in models])
-    separation = np.array([each.class_separation(m) for each in models])
-    return {
-        "epsilon": fractions,
-        "mmd2": mmd2,
-        "separation": separation,
-        "ratio": m * separation / mmd2,
-    }
 
 
 def _mean_a_B(model: GaussianBenchmark) -> float:
