@@ -22,7 +22,7 @@ import pandas as pd
 from localizer.base import checks
 from localizer.base.randomness import stream
 from localizer.estimators import batches, pair_forms, witness
-from localizer.kernels.bank import GaussianBank, Method, NormalBackground
+from localizer.kernels.bank import GaussianBank, SumMethod, NormalBackground
 from localizer.kernels.features import fourier_features
 from scipy.stats import theilslopes
 
@@ -96,7 +96,7 @@ def _engine(size: Size) -> Work:
     )
 
 
-def _exact(size: Size, *, d: int, bandwidths: tuple[float, ...], method: Method) -> Work:
+def _exact(size: Size, *, d: int, bandwidths: tuple[float, ...], method: SumMethod) -> Work:
     bank = GaussianBank(bandwidths)
     x = stream(0, "growth", "exact").standard_normal((size.N, d))
     return partial(witness.loo_witness, x, bank, NormalBackground(bank, d=d), method=method)

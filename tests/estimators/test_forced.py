@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from localizer.base.randomness import stream
 from localizer.base.vocabulary import FORCED_ESTIMATORS
 from localizer.estimators.forced import (
+    ContextMoments,
     ForcedScores,
-    Moments,
     forced_scores,
     fresh,
     from_sample,
@@ -291,7 +291,7 @@ def test_shared_contexts_correlate_the_raw_errors_of_probes():
 )
 def test_merged_moments_are_those_of_all_contexts(cut, offset, seed):
     values = offset + stream(seed, "moments").standard_normal((3, 50))
-    merged = Moments.of(values[:, :cut]).merge(Moments.of(values[:, cut:]))
+    merged = ContextMoments.of(values[:, :cut]).merge(ContextMoments.of(values[:, cut:]))
     assert merged.contexts == 50
     assert np.allclose(merged.mean, values.mean(axis=1), rtol=1e-12)
     assert np.allclose(merged.variance, values.var(axis=1, ddof=1), rtol=1e-5)
@@ -308,7 +308,7 @@ def test_scores_merge_estimator_by_estimator():
 
 def test_moments_by_hand():
     """Two probes in three contexts: variances 3 and 12, squared errors 1 and 4."""
-    moments = Moments.of(np.array([[0.0, 3.0, 3.0], [0.0, 0.0, 6.0]]))
+    moments = ContextMoments.of(np.array([[0.0, 3.0, 3.0], [0.0, 0.0, 6.0]]))
     assert moments.mean.tolist() == [2.0, 2.0]
     assert moments.scatter.tolist() == [6.0, 24.0]
     assert moments.variance.tolist() == [3.0, 12.0]

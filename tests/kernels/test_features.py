@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from localizer.base.randomness import stream
 from localizer.kernels import features as module
 from localizer.kernels.bank import GaussianBank
-from localizer.kernels.compression import Moments, centred_moments, compress
+from localizer.kernels.compression import FeatureMoments, centred_moments, compress
 from localizer.kernels.features import FourierFeatures, fourier_features
 
 BANK = GaussianBank((0.5, 1.0, 3.0))
@@ -270,10 +270,10 @@ def test_bad_input_is_refused():
         compress(moments, tolerance=1.5)
     with pytest.raises(ValueError, match="target must have 24 entries"):
         compress(moments, rank=2, target=[1.0])
-    nothing = Moments(5, np.zeros(3), np.zeros((3, 3)))
+    nothing = FeatureMoments(5, np.zeros(3), np.zeros((3, 3)))
     with pytest.raises(ValueError, match="moments must not vanish"):
         compress(nothing, rank=1)
-    level = compress(Moments(5, np.zeros(24), np.eye(24)), rank=2)
+    level = compress(FeatureMoments(5, np.zeros(24), np.eye(24)), rank=2)
     with pytest.raises(ValueError, match="must not be constant"):
         level.target_correlation(x, drawn, centre, N=60, replacement=True)
 

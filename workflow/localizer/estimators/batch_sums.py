@@ -100,12 +100,12 @@ class BatchSums:
         missing = set(cls.__dataclass_fields__) - set(arrays)
         if missing:
             raise ValueError(f"arrays must hold all that as_dict writes, not so {sorted(missing)}")
-        values = {name: arrays[name] for name in cls.__dataclass_fields__}
+        values: dict[str, Any] = {name: arrays[name] for name in cls.__dataclass_fields__}
         return cls(**{name: x if x.ndim else x.item() for name, x in values.items()})
 
 
 @dataclass(frozen=True)
-class Scores:
+class BatchScores:
     """The estimators of each event (sec. practical-estimators), eq. historical-average-score.
 
     An event that no batch contains has no score of its own. It gets the mean score of the
@@ -180,7 +180,7 @@ def sum_batches(pairs: Pairs, batches: npt.ArrayLike, *, replacement: bool) -> B
     )
 
 
-def scores(sums: BatchSums) -> Scores:
+def scores(sums: BatchSums) -> BatchScores:
     """Return the raw, marginal and pair scores of each event."""
     drawn = sums.count > 0
     if not drawn.any():
@@ -190,7 +190,7 @@ def scores(sums: BatchSums) -> Scores:
         own = values / np.maximum(sums.count, 1)
         return np.where(drawn, own, own[drawn].mean())
 
-    return Scores(m=sums.m, drawn=drawn, raw=mean(sums.total), pair=mean(sums.pair))
+    return BatchScores(m=sums.m, drawn=drawn, raw=mean(sums.total), pair=mean(sums.pair))
 
 
 def standard_errors(parts: Sequence[BatchSums]) -> dict[str, Array]:

@@ -16,14 +16,15 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.metrics import correlation
-from localizer.kernels.features import FourierFeatures, Precision
+from localizer.kernels.features import FourierFeatures
+from localizer.kernels.sums import Precision
 
 # A direction of which less than this part lies outside a span is in it, but for rounding.
 _IN_SPAN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class FeatureMoments:
     """The mean and the second moment of centred features z~ over a sample."""
 
     size: int
@@ -42,7 +43,7 @@ def centred_moments(
     mean_background: npt.ArrayLike,
     *,
     dtype: Precision = np.float32,
-) -> Moments:
+) -> FeatureMoments:
     """Return the moments of z~ = z - mean_background over the events of x.
 
     Blocks are multiplied in ``dtype`` and added in float64.
@@ -52,7 +53,7 @@ def centred_moments(
     for z in features.blocks(events, centre=mean_background, dtype=dtype):
         first += z.sum(axis=0, dtype=np.float64)
         second += z.T @ z
-    return Moments(len(events), first / len(events), second / len(events))
+    return FeatureMoments(len(events), first / len(events), second / len(events))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class Compression:
     """
 
     basis: Array
-    moments: Moments
+    moments: FeatureMoments
     target: Array
 
     @property
@@ -138,7 +139,7 @@ class Compression:
 
 
 def compress(
-    moments: Moments,
+    moments: FeatureMoments,
     *,
     rank: int | None = None,
     tolerance: float | None = None,

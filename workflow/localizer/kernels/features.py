@@ -21,9 +21,9 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.kernels.bank import GaussianBank
+from localizer.kernels.sums import Precision
 
 Form: TypeAlias = Literal["offset", "paired"]
-Precision: TypeAlias = type[np.float32] | type[np.float64]
 Rows: TypeAlias = npt.NDArray[np.floating[Any]]
 
 # A block of rows is what one matrix product takes; a stripe of it stays in the cache while

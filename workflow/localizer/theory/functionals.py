@@ -22,7 +22,7 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.estimators import mmd
-from localizer.estimators.forced import Moments, Values, fresh, over_contexts, population
+from localizer.estimators.forced import ContextMoments, Values, fresh, over_contexts, population
 from localizer.kernels.bank import GaussianBank, NormalBackground, q_B
 from localizer.kernels.matched_sums import KernelSums, MatchedSums
 from localizer.models.gaussian import GaussianBenchmark
@@ -103,7 +103,7 @@ def simulated_remainder(
     R: int,
     rngs: Sequence[np.random.Generator],
     root: bool = False,
-) -> Moments:
+) -> ContextMoments:
     """Estimate m L_{T,m}(x) - IF(x) by replacement in R contexts of each probe.
 
     The influence of the replaced event Y has mean zero and is nearly all of the noise,
