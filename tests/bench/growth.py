@@ -22,7 +22,7 @@ import pandas as pd
 from localizer.base import checks
 from localizer.base.randomness import stream
 from localizer.estimators import batches, pair_forms, witness
-from localizer.kernels.bank import GaussianBank, SumMethod, NormalBackground
+from localizer.kernels.bank import GaussianBank, NormalBackground, SumMethod
 from localizer.kernels.features import fourier_features
 from scipy.stats import theilslopes
 
