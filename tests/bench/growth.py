@@ -23,6 +23,7 @@ from localizer.base import checks
 from localizer.base.randomness import stream
 from localizer.estimators import batches, pair_forms, witness
 from localizer.kernels.bank import GaussianBank, NormalBackground, SumMethod
+from localizer.kernels.feature_products import plain_mean
 from localizer.kernels.features import fourier_features
 from scipy.stats import theilslopes
 
@@ -109,7 +110,7 @@ def _random_features(size: Size) -> Work:
     nothing = np.zeros(size.D)
 
     def work() -> list[npt.NDArray[np.float64]]:
-        mean = features.mean(x)
+        mean = plain_mean(features, x)
         return [witness.rff_loo(z, mean, nothing, N=size.N) for z in features.blocks(x)]
 
     return work

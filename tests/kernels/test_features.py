@@ -107,7 +107,7 @@ def test_centre_and_basis_are_applied_in_this_order():
 def problem(n=60, *, form="offset"):
     drawn = fourier_features(BANK, 3, rng("problem", form), n_per_bandwidth=8, form=form)
     x = events("problem", n=n) + 0.3
-    centre = drawn.mean(events("reference", n=500), dtype=np.float64)
+    centre = drawn.transform(events("reference", n=500), dtype=np.float64).mean(axis=0)
     return drawn, x, centre
 
 
@@ -284,9 +284,10 @@ from localizer.kernels.features import fourier_features
 from localizer.kernels.bank import GaussianBank
 from localizer.base.randomness import stream
 from localizer.estimators.witness import rff_loo
+from localizer.kernels.feature_products import plain_mean
 x = stream(9, "memory").normal(size=(200_000, 4))
 drawn = fourier_features(GaussianBank((0.5, 1.0, 2.0, 4.0, 8.0)), 4, stream(9, "memory", "z"))
-mean, background = drawn.mean(x), drawn.mean(x[:20_000])
+mean, background = plain_mean(drawn, x), plain_mean(drawn, x[:20_000])
 scores = np.concatenate([rff_loo(z, mean, background, N=len(x)) for z in drawn.blocks(x)])
 assert scores.shape == (200_000,)
 """
