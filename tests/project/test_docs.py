@@ -14,6 +14,7 @@ import textwrap
 import tomllib
 from pathlib import Path
 
+import localizer
 import numpy as np
 import pandas as pd
 import pytest
@@ -359,5 +360,5 @@ def test_the_github_workflows_call_what_exists():
 def test_the_citation_names_the_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert citation["version"] == project["version"]
+    assert citation["version"] == localizer.__version__
     assert citation["license"] == project["license"]
