@@ -78,7 +78,7 @@ def test_targets_and_runs_of_every_toy_in_both_constructions(run_on, same):
     same(runs, pd.concat(tables))
 
 
-def test_the_typical_toy_stands_beside_its_own_targets(run_on):
+def test_the_typical_toy_stands_beside_its_own_targets(run_on, same):
     """Toy 1 is the nearest to the median among those with a run; toy 2 has none."""
     targets = pd.DataFrame(
         {
@@ -103,10 +103,12 @@ def test_the_typical_toy_stands_beside_its_own_targets(run_on):
     )
     found = run_on(
         "exp2_recovery",
-        targets=targets,
-        runs=runs,
-        output={"typical": "csv", "correlations": "csv"},
+        targets=[targets[:2], targets[2:]],
+        runs=[runs[:4], runs[4:]],
+        output=dict.fromkeys(("targets", "runs", "typical", "correlations"), "csv"),
     )
+    same(found.targets, targets)
+    same(found.runs, runs)
     typical = found.typical
     assert len(typical) == 8
     assert (typical["toy"] == 1).all()

@@ -108,39 +108,21 @@ rule exp2_recovery_runs_part:
         "../scripts/exp2_recovery_runs.py"
 
 
-use rule exp1_toys as exp2_recovery_targets with:
-    input:
-        code=code("join_tables.py"),
-        parts=expand(
-            result("experiment2/recovery_targets/{part}.csv"),
-            part=JOBS.target_toys.parts,
-        ),
-    output:
-        result("experiment2/recovery_targets.csv"),
-    log:
-        result("logs/exp2_recovery_targets.log"),
-
-
-use rule exp1_toys as exp2_recovery_runs with:
-    input:
-        code=code("join_tables.py"),
-        parts=expand(
-            result("experiment2/recovery_runs/{part}.csv"), part=JOBS.batch_toys.parts
-        ),
-    output:
-        result("experiment2/recovery_runs.csv"),
-    log:
-        result("logs/exp2_recovery_runs.log"),
-
-
 rule exp2_recovery:
     input:
         code=code("exp2_recovery.py"),
-        targets=rules.exp2_recovery_targets.output[0],
-        runs=rules.exp2_recovery_runs.output[0],
+        targets=expand(
+            result("experiment2/recovery_targets/{part}.csv"),
+            part=JOBS.target_toys.parts,
+        ),
+        runs=expand(
+            result("experiment2/recovery_runs/{part}.csv"), part=JOBS.batch_toys.parts
+        ),
     output:
-        typical=result("figures/fig06_marginal_recovery.csv"),
-        correlations=result("figures/supp_recovery_ensemble.csv"),
+        targets=result("experiment2/recovery_targets.csv"),
+        runs=result("experiment2/recovery_runs.csv"),
+        typical=result("experiment2/recovery_typical.csv"),
+        correlations=result("experiment2/recovery_correlations.csv"),
     log:
         result("logs/exp2_recovery.log"),
     localrule: True
@@ -201,92 +183,29 @@ rule exp2_context:
 # --- figures and findings ----------------------------------------------------------
 
 
-rule fig05:
-    input:
-        code=code("draw_experiment2.py"),
-        scan=rules.exp2_n_scan.output[0],
-    output:
-        figure(
-            "fig05_nscan",
-            "Experiment II",
-            "Fig. 5: recovery with ensemble size",
-            points=[""],
-        ),
-    log:
-        result("logs/fig05.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        figure="nscan",
-    script:
-        "../scripts/draw_experiment2.py"
-
-
-use rule fig05 as fig06 with:
-    input:
-        code=code("draw_experiment2.py"),
+FIGURES["experiment2"] = {
+    "fig05_nscan": drawn(
+        "Fig. 5: recovery with ensemble size", scan=rules.exp2_n_scan.output[0]
+    ),
+    "fig06_marginal_recovery": drawn(
+        "Fig. 6: recovery by random batches",
         typical=rules.exp2_recovery.output.typical,
-    output:
-        figure(
-            "fig06_marginal_recovery",
-            "Experiment II",
-            "Fig. 6: recovery by random batches",
-        ),
-    log:
-        result("logs/fig06.log"),
-    params:
-        figure="recovery",
-
-
-use rule fig05 as supp_auc_by_mu with:
-    input:
-        code=code("draw_experiment2.py"),
+    ),
+    "supp_auc_by_mu": drawn(
+        "AUC against the hidden location",
+        options={"N": EXPERIMENT2["N"]},
         toys=rules.exp2_toys.output[0],
-    output:
-        figure(
-            "supp_auc_by_mu",
-            "Experiment II",
-            "AUC against the hidden location",
-            points=[""],
-        ),
-    log:
-        result("logs/supp_auc_by_mu.log"),
-    params:
-        figure="auc_by_mu",
-        N=EXPERIMENT2["N"],
-
-
-use rule fig05 as supp_recovery_ensemble with:
-    input:
-        code=code("draw_experiment2.py"),
+    ),
+    "supp_recovery_ensemble": drawn(
+        "What sets a toy's correlation",
         correlations=rules.exp2_recovery.output.correlations,
-        targets=rules.exp2_recovery_targets.output[0],
-    output:
-        figure(
-            "supp_recovery_ensemble", "Experiment II", "What sets a toy's correlation"
-        ),
-    log:
-        result("logs/supp_recovery_ensemble.log"),
-    params:
-        figure="recovery_ensemble",
-
-
-use rule fig05 as supp_context with:
-    input:
-        code=code("draw_experiment2.py"),
+        targets=rules.exp2_recovery.output.targets,
+    ),
+    "supp_context": drawn(
+        "The bound of the contextual posterior",
         context=rules.exp2_context.output.table,
-    output:
-        figure(
-            "supp_context",
-            "Experiment II",
-            "The bound of the contextual posterior",
-            points=[""],
-        ),
-    log:
-        result("logs/supp_context.log"),
-    params:
-        figure="context",
+    ),
+}
 
 
 rule exp2_findings:
@@ -294,8 +213,8 @@ rule exp2_findings:
         code=code("exp2_findings.py"),
         toys=rules.exp2_toys.output[0],
         scan=rules.exp2_n_scan.output[0],
-        targets=rules.exp2_recovery_targets.output[0],
-        runs=rules.exp2_recovery_runs.output[0],
+        targets=rules.exp2_recovery.output.targets,
+        runs=rules.exp2_recovery.output.runs,
         context=rules.exp2_context.output.toys,
         numbers=rules.exp2_context.output.numbers,
         published="resources/published.csv",
@@ -322,9 +241,5 @@ rule experiment2:
     input:
         rules.exp2_findings.output,
         rules.exp2_context.output,
-        rules.supp_context.output,
         rules.exp2_n_scan.output,
-        rules.fig05.output,
-        rules.fig06.output,
-        rules.supp_auc_by_mu.output,
-        rules.supp_recovery_ensemble.output,
+        drawings("experiment2"),
