@@ -45,11 +45,12 @@ def test_toys_are_those_of_the_numbers(run_on, same):
 
 def test_the_roc_is_of_the_typical_toy_and_the_field_of_the_worst(run_on, same):
     found = run_on(
-        "exp1_shown_toys",
-        toys=toys(),
+        "exp1_toys",
+        parts=[toys()[:2], toys()[2:]],
         params={"seed": SEED, "model": GIVEN, "N": 60},
-        output={"roc": "csv", "field": "csv"},
+        output={"toys": "csv", "roc": "csv", "field": "csv"},
     )
+    same(found.toys, toys())
     sample = experiment1.toy(SEED, 4, model=MODEL, N=60)
     same(found.roc, experiment1.roc_curves(sample, MODEL).assign(toy=4))
     sample = experiment1.toy(SEED, 9, model=MODEL, N=60)

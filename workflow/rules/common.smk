@@ -1,5 +1,6 @@
 # Helpers only: where results go, what a rule's script imports, how a bad config is told.
 import os
+import re
 import sys
 from contextlib import suppress
 from functools import cache

@@ -48,28 +48,14 @@ rule exp1_toys_part:
 
 rule exp1_toys:
     input:
-        code=code("join_tables.py"),
+        code=code("exp1_toys.py"),
         parts=expand(result("experiment1/toys/{part}.csv"), part=JOBS.toys1.parts),
     output:
-        result("experiment1/toys.csv"),
-    log:
-        result("logs/exp1_toys.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/join_tables.py"
-
-
-rule exp1_shown_toys:
-    input:
-        code=code("exp1_shown_toys.py"),
-        toys=rules.exp1_toys.output[0],
-    output:
+        toys=result("experiment1/toys.csv"),
         roc=result("experiment1/roc.csv"),
         field=result("experiment1/residual_field.csv"),
     log:
-        result("logs/exp1_shown_toys.log"),
+        result("logs/exp1_toys.log"),
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -78,7 +64,7 @@ rule exp1_shown_toys:
         model=EXPERIMENT1["model"],
         N=EXPERIMENT1["N"],
     script:
-        "../scripts/exp1_shown_toys.py"
+        "../scripts/exp1_toys.py"
 
 
 # --- forced inclusion --------------------------------------------------------------
@@ -269,13 +255,13 @@ FIGURES["experiment1"] = {
     ),
     "fig02_roc": drawn(
         "Fig. 2: ROC curves of a representative toy",
-        curves=rules.exp1_shown_toys.output.roc,
+        curves=rules.exp1_toys.output.roc,
     ),
-    "supp_loo_auc": drawn("The AUC over all toys", toys=rules.exp1_toys.output[0]),
+    "supp_loo_auc": drawn("The AUC over all toys", toys=rules.exp1_toys.output.toys),
     "supp_residual_field": drawn(
         "The residual field of the worst toy",
         options={name: EXPERIMENT1["model"][name] for name in ("mean", "sigma_s")},
-        field=rules.exp1_shown_toys.output.field,
+        field=rules.exp1_toys.output.field,
     ),
     "fig03_mscan": drawn(
         "Fig. 3: batch size and the near-degenerate regime",
@@ -309,8 +295,8 @@ FIGURES["experiment1"] = {
 rule exp1_findings:
     input:
         code=code("exp1_findings.py"),
-        toys=rules.exp1_toys.output[0],
-        field=rules.exp1_shown_toys.output.field,
+        toys=rules.exp1_toys.output.toys,
+        field=rules.exp1_toys.output.field,
         scores=rules.exp1_resampling.output.scores,
         scaling=rules.exp1_resampling.output.scaling,
         null_probe=rules.exp1_null_probe.output[0],

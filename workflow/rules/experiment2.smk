@@ -24,28 +24,19 @@ rule exp2_toys_part:
         "../scripts/exp2_toys_part.py"
 
 
-use rule exp1_toys as exp2_toys with:
+rule exp2_toys:
     input:
-        code=code("join_tables.py"),
+        code=code("exp2_toys.py"),
         parts=[
             result(f"experiment2/toys/N{N}_{part}.csv")
             for N, jobs in JOBS.toys2.items()
             for part in jobs.parts
         ],
     output:
-        result("experiment2/toys.csv"),
+        toys=result("experiment2/toys.csv"),
+        scan=table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
     log:
         result("logs/exp2_toys.log"),
-
-
-rule exp2_n_scan:
-    input:
-        code=code("exp2_n_scan.py"),
-        toys=rules.exp2_toys.output[0],
-    output:
-        table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
-    log:
-        result("logs/exp2_n_scan.log"),
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -53,7 +44,7 @@ rule exp2_n_scan:
         N=N_SCAN["N"],
         toys=N_SCAN["toys"],
     script:
-        "../scripts/exp2_n_scan.py"
+        "../scripts/exp2_toys.py"
 
 
 rule exp2_recovery_targets_part:
@@ -161,7 +152,7 @@ rule exp2_context:
         code=code("exp2_context.py"),
         compiled=compiled("exp2_context.py"),
         parts=expand(result("experiment2/context/N{N}.csv"), N=N_SCAN["N"]),
-        toys=rules.exp2_toys.output[0],
+        toys=rules.exp2_toys.output.toys,
     output:
         toys=result("experiment2/context.csv"),
         numbers=result("experiment2/context.json"),
@@ -185,7 +176,7 @@ rule exp2_context:
 
 FIGURES["experiment2"] = {
     "fig05_nscan": drawn(
-        "Fig. 5: recovery with ensemble size", scan=rules.exp2_n_scan.output[0]
+        "Fig. 5: recovery with ensemble size", scan=rules.exp2_toys.output.scan
     ),
     "fig06_marginal_recovery": drawn(
         "Fig. 6: recovery by random batches",
@@ -194,7 +185,7 @@ FIGURES["experiment2"] = {
     "supp_auc_by_mu": drawn(
         "AUC against the hidden location",
         options={"N": EXPERIMENT2["N"]},
-        toys=rules.exp2_toys.output[0],
+        toys=rules.exp2_toys.output.toys,
     ),
     "supp_recovery_ensemble": drawn(
         "What sets a toy's correlation",
@@ -211,8 +202,8 @@ FIGURES["experiment2"] = {
 rule exp2_findings:
     input:
         code=code("exp2_findings.py"),
-        toys=rules.exp2_toys.output[0],
-        scan=rules.exp2_n_scan.output[0],
+        toys=rules.exp2_toys.output.toys,
+        scan=rules.exp2_toys.output.scan,
         targets=rules.exp2_recovery.output.targets,
         runs=rules.exp2_recovery.output.runs,
         context=rules.exp2_context.output.toys,
@@ -241,5 +232,5 @@ rule experiment2:
     input:
         rules.exp2_findings.output,
         rules.exp2_context.output,
-        rules.exp2_n_scan.output,
+        rules.exp2_toys.output,
         drawings("experiment2"),

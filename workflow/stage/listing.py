@@ -34,7 +34,7 @@ def definitions(files: Iterable[str | Path]) -> dict[str, Definition]:
         places = [*(start.start() for start in starts), len(text)]
         for start, end in zip(starts, places[1:], strict=True):
             lines = text[start.start() : end].splitlines()
-            # a rule ends where the next thing that is not indented begins, a figure with its bracket
+            # a rule ends where the next thing that is not indented begins, a figure with a bracket
             inside = "     " if start[4] else " "
             length = next(
                 (n for n, line in enumerate(lines) if n and line and not line.startswith(inside)),

@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from stage.configuration import own
+from stage.configuration import contradictions, own
 from stage.configuration.jobs import Plan
 from stage.configuration.model import Configuration
 
@@ -25,17 +25,11 @@ def resolved(config: Mapping[str, Any]) -> tuple[dict[str, Any], Plan]:
 
 def problems(config: Mapping[str, Any]) -> list[str]:
     """Return one sentence for each mistake in ``config``; an empty list if it is sound."""
-    return _judged(config)[1]
-
-
-def _judged(config: Mapping[str, Any]) -> tuple[Configuration | None, list[str]]:
     try:
         model = Configuration.model_validate(dict(config))
     except ValidationError as error:
-        mistakes = error.errors(include_url=False)
-        return None, list(dict.fromkeys(map(_sentence, mistakes)))
-    found = list(model.contradictions())
-    return model, found or list(Plan(model).contradictions())
+        return list(dict.fromkeys(map(_sentence, error.errors(include_url=False))))
+    return list(contradictions.found(model)) or list(Plan(model).contradictions())
 
 
 class _Loader(yaml.SafeLoader):

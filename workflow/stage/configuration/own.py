@@ -5,7 +5,6 @@ Every key but the two tables has a default, so that a user's file names what dif
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -182,20 +181,6 @@ class Score(Section):
     batches: Batches = Batches()
     statistics: OtherStatistics = OtherStatistics()
     example: Example = Example()
-
-    def contradictions(self) -> Iterator[str]:
-        """Say where values that are sound alone contradict each other."""
-        if self.folds and self.source == "reference":
-            yield (
-                f"score.folds is {self.folds}; with score.source = reference nothing is decided "
-                "from the sample, and there is nothing to cross-fit: it must be 0."
-            )
-        R, group = self.batches.R, self.batches.group_size
-        if R % group or R == group:
-            yield (
-                f"score.batches.R is {R}; it must be two or more times score.batches.group_size "
-                f"= {group}, a whole number of groups."
-            )
 
 
 def resolved(section: Score | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Single pseudoexperiments: the ROC curves of a representative one, the field of the worst."""
+"""All pseudoexperiments; the ROC curves of a representative one, and the field of the worst."""
 
 import _packages
 import pandas as pd
@@ -9,7 +9,8 @@ from stage import Stage, files
 with Stage(snakemake) as stage:
     p = snakemake.params
     model = GaussianBenchmark(**p.model)
-    toys = pd.read_csv(snakemake.input.toys)
+    toys = pd.concat(map(pd.read_csv, snakemake.input.parts), ignore_index=True)
+    files.write_csv(toys, snakemake.output.toys)
     number = experiment1.representative(toys)
     stage.say(f"toy {number} is nearest to the medians of the three AUCs")
     sample = experiment1.toy(p.seed, number, model=model, N=p.N)
