@@ -34,3 +34,4 @@ rule all:
         rules.latex_tables.output,
         result("provenance.json"),
         result("report.html"),
+        rules.crate.output,
