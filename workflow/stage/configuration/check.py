@@ -73,20 +73,14 @@ def differs(config: Mapping[str, Any], shipped: Path) -> bool:
     How the toys are cut into jobs does not count: it changes no result.
     """
     paper = yaml.safe_load(shipped.read_text(encoding="utf-8"))
-    return bool(_parameters(config) != _parameters(paper))
-
-
-def _parameters(tree: Mapping[str, Any]) -> dict[str, Any]:
-    experiments = {key: value for key, value in tree.items() if key.startswith("experiment")}
-    return {key: _results_of(value) for key, value in experiments.items()}
+    names = [name for name in paper if name.startswith("experiment")]
+    return any(_results_of(config[name]) != _results_of(paper[name]) for name in names)
 
 
 def _results_of(tree: Any) -> Any:
-    if isinstance(tree, Mapping):
-        return {
-            key: _results_of(value) for key, value in tree.items() if not key.endswith("_per_job")
-        }
-    return tree
+    if not isinstance(tree, Mapping):
+        return tree
+    return {key: _results_of(part) for key, part in tree.items() if not key.endswith("_per_job")}
 
 
 def sections(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, type[BaseModel] | None]]:
@@ -138,7 +132,7 @@ _LIMITS = {
     "too_short": "it must have at least {min_length} entries",
     "too_long": "it must have at most {max_length} entries",
     "string_too_long": "it must have at most {max_length} characters",
-    "must": "{words}",
+    "value_error": "{error}",
 }
 
 

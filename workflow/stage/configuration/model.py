@@ -21,26 +21,22 @@ from stage.configuration.kinds import (
     Counts,
     Fraction,
     GroupSize,
-    Must,
     Point,
     Positive,
     RunName,
     Section,
     Toys,
     key,
+    must,
 )
 from stage.configuration.own import Score
 
 
 def _mirror(text: str) -> str:
     """Refuse what cannot name a mirror; whether it is there is seen when it is used."""
-    try:
-        folder = download.mirror_folder(text) if text else None
-    except ValueError as error:
-        raise PydanticCustomError("must", "{words}", {"words": str(error)}) from None
+    folder = download.mirror_folder(text) if text else None
     if folder is not None and not folder.is_absolute() and ".." in folder.parts:
-        words = "a directory outside the project must be given by its full path"
-        raise PydanticCustomError("must", "{words}", {"words": words})
+        raise ValueError("a directory outside the project must be given by its full path")
     return text
 
 
@@ -176,7 +172,7 @@ class Experiment1(Section):
 class Model2(Section):
     """A signal at a hidden location, without a trace in any single event."""
 
-    d: Annotated[int, Must("it must be 2", lambda d: d == 2)] = key(
+    d: Annotated[int, must("it must be 2", lambda d: d == 2)] = key(
         "features; the exact fast witness is for two", "exp-zero-info"
     )
     sigma_s: Fraction = key(
@@ -209,7 +205,7 @@ class Recovery(Section):
     m: BatchSize = key("batch size", "exp-zero-info")
     R: Checkpoints = key("numbers of batches, prefixes of one run", "exp-zero-info")
     # the targets and predictions are those without
-    replacement: Annotated[bool, Must("it must be false", lambda twice: not twice)] = key(
+    replacement: Annotated[bool, must("it must be false", lambda twice: not twice)] = key(
         "whether a batch may hold an event twice", "exp-zero-info: no"
     )
     group_size: GroupSize = key(

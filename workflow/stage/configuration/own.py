@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
 
 from stage.configuration.kinds import (
     DISTINCT,
@@ -21,10 +20,10 @@ from stage.configuration.kinds import (
     Count,
     Fraction,
     GroupSize,
-    Must,
     OwnStatistic,
     Section,
     key,
+    must,
 )
 
 
@@ -32,17 +31,13 @@ def _reachable(table: str) -> str:
     """Refuse a table that is not there; what lies below ``results`` may be made by a rule."""
     path = Path(table.partition("::")[0])
     if not path.is_absolute() and ".." in path.parts:
-        raise PydanticCustomError(
-            "must",
-            "{words}",
-            {"words": "a file outside the project must be given by its full path"},
-        )
+        raise ValueError("a file outside the project must be given by its full path")
     try:
         there = path.parts[:1] == ("results",) or path.is_file()
     except (OSError, ValueError):  # a name that no file can have
         there = False
     if not there:
-        raise PydanticCustomError("must", "{words}", {"words": "there is no such file"})
+        raise ValueError("there is no such file")
     return table
 
 
@@ -51,7 +46,7 @@ Names: TypeAlias = Annotated[list[str], DISTINCT]
 Folds: TypeAlias = Annotated[
     int,
     Field(ge=0, le=1000),
-    Must("it must be 0, for none, or at least 2", lambda folds: folds != 1),
+    must("it must be 0, for none, or at least 2", lambda folds: folds != 1),
 ]
 
 
