@@ -1,6 +1,5 @@
 """Describe the run as an RO-Crate."""
 
-import shutil
 from pathlib import Path
 
 import _packages
@@ -9,7 +8,7 @@ from stage import Stage, crate, files
 
 with Stage(snakemake, record=False, seal=False):
     results = Path(snakemake.output.metadata).parent
-    shutil.copyfile(snakemake.input.workflow, snakemake.output.workflow)
+    files.copy(snakemake.input.workflow, snakemake.output.workflow)
     registry = pd.read_csv(snakemake.input.registry)
     events = [str(results / "lhco/events" / path) for path in registry["path"]]
     made = crate.crate(
