@@ -15,7 +15,7 @@ import pandas as pd
 
 from localizer.base import checks, metrics
 from localizer.base.checks import Array, BoolArray
-from localizer.base.copula import BackgroundCDF, Scores, median_distance
+from localizer.base.copula import BackgroundCDF, CopulaScores, median_distance
 from localizer.base.metrics import average_ranks
 from localizer.experiments.experiment3 import DirectWitness, kernel_bank, performance
 from localizer.kernels.features import fourier_features
@@ -94,7 +94,7 @@ def noise_free_score(
     *,
     bandwidths: list[float],
     features_per_bandwidth: int,
-    copula: Scores,
+    copula: CopulaScores,
 ) -> tuple[Array, BoolArray]:
     """Return the witness of signal against background on one half, from the other half.
 

@@ -126,12 +126,6 @@ def field_contrast(field: pd.DataFrame, model: GaussianBenchmark) -> tuple[float
     return means[0], means[1]
 
 
-# --- forced inclusion ------------------------------------------------------------------
-
-
-# --- the generic regime ----------------------------------------------------------------
-
-
 # --- self-influence at the exact null ----------------------------------------------------
 
 

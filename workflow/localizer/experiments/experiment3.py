@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,9 @@ from localizer.base import checks, metrics
 from localizer.base.checks import Array, BoolArray
 from localizer.estimators.witness import rff_loo, rff_witness
 from localizer.kernels.bank import GaussianBank, kernel_sums
-from localizer.kernels.compression import Compression, Moments, compress
+from localizer.kernels.compression import Compression, FeatureMoments, compress
 from localizer.kernels.feature_products import feature_rows, plain_mean
 from localizer.kernels.features import FourierFeatures
-
-TARGETS = ("self_inclusive", "loo")
-
-Single: TypeAlias = npt.NDArray[np.float32]
 
 # The engine works through the features in slices of this width: a rank between two multiples
 # costs as much as the larger one.
@@ -288,7 +284,7 @@ class RankChoice:
     trace_lost: float
 
 
-def choose_rank(moments: Moments, *, tolerance: float) -> tuple[Compression, RankChoice]:
+def choose_rank(moments: FeatureMoments, *, tolerance: float) -> tuple[Compression, RankChoice]:
     """Return the smallest compression that loses at most ``tolerance`` of the noise.
 
     The witness it keeps at any rank, so that the noise is all it can cost: what batches drawn

@@ -25,7 +25,7 @@ import pandas as pd
 
 from localizer.base import checks
 from localizer.base.checks import Array, BoolArray
-from localizer.base.copula import BackgroundCDF, Scores, median_distance
+from localizer.base.copula import BackgroundCDF, CopulaScores, median_distance
 from localizer.experiments.experiment3 import Coordinates, Point, quick_performance
 from localizer.kernels.feature_products import (
     Single,
@@ -219,7 +219,7 @@ def draw_surrogate(
     *,
     sizes: Mapping[str, int],
     pool: int,
-    copula: Scores,
+    copula: CopulaScores,
 ) -> Drawn:
     """Return surrogate samples of given sizes.
 
