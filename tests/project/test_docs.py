@@ -349,14 +349,8 @@ def test_the_recipe_for_a_figure_makes_one(tmp_path):
     project = copy_of_the_sources(tmp_path / "project")
     with (project.root / "workflow/localizer/figures/experiment1.py").open("a") as file:
         file.write(f"\n\n{drawing}")
-    project.edit(
-        "workflow/rules/experiment1.smk", "rule experiment1:", f"{rule}\nrule experiment1:"
-    )
-    project.edit(
-        "workflow/rules/experiment1.smk",
-        "rules.supp_loo_auc.output,",
-        "rules.supp_loo_auc.output, rules.supp_mine.output,",
-    )
+    table = 'FIGURES["experiment1"] = {\n'
+    project.edit("workflow/rules/experiment1.smk", table, table + rule)
     (project.root / "workflow/report/supp_mine.rst").write_text("A caption.\n")
     assert project.planned("experiment1", *SMOKE)["supp_mine"] == 1
     project.snakemake("supp_mine", *SMOKE)

@@ -142,6 +142,15 @@ def said_of(project, what, *words):
     return found
 
 
+def test_no_rule_reads_a_table_beside_a_figure(project):
+    """What lies there is a copy, for readers; a verdict or a rule reads the table itself."""
+    inputs = said_of(project, "input")
+    assert len(inputs) > 90
+    for job, listed in inputs.items():
+        beside = [path for path in listed.split(", ") if "/figures/" in path]
+        assert not [path for path in beside if path.endswith(".csv")], job
+
+
 def test_what_needs_no_cores_asks_for_none(project):
     """``snakemake --unlock`` is what the README tells a user whose run was killed."""
     words = [sys.executable, "-m", "snakemake", "--unlock"]

@@ -75,12 +75,13 @@ def modules_of_the_package():
 
 
 def compiled(script):
-    """The compiled kernels behind a script: there before the first of its jobs begins.
+    """The modules behind a script, and their compiled kernels: there before its first job begins.
 
-    They depend on nothing that the script does not depend on, so they add no rerun.
+    The kernels depend on nothing that the script does not depend on, so they add no rerun.
     """
     modules = tracking.with_kernels(WORKFLOW / "scripts" / script, WORKFLOW)
-    return [result(f"kernels/{module}.txt") for module in modules]
+    kernels = [result(f"kernels/{module}.txt") for module in modules]
+    return {"code": code(script), "compiled": kernels}
 
 
 def kernel_module(wildcards):

@@ -1,5 +1,6 @@
 # Experiment I: controlled validation with a known signal (sec. exp-known-signal).
 EXPERIMENT1 = config["experiment1"]
+MODEL1 = {"seed": config["seed"], "model": EXPERIMENT1["model"]}
 
 
 rule exp1_targets:
@@ -26,8 +27,7 @@ rule exp1_targets:
 
 rule exp1_toys_part:
     input:
-        code=code("exp1_toys_part.py"),
-        compiled=compiled("exp1_toys_part.py"),
+        **compiled("exp1_toys_part.py"),
     output:
         result("experiment1/toys/{part}.csv"),
     log:
@@ -37,8 +37,7 @@ rule exp1_toys_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         N=EXPERIMENT1["N"],
         m=EXPERIMENT1["m"],
         numbers=lambda wildcards: JOBS.toys1.parts[wildcards.part],
@@ -60,8 +59,7 @@ rule exp1_toys:
     conda:
         "../../envs/analysis.yaml"
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         N=EXPERIMENT1["N"],
     script:
         "../scripts/exp1_toys.py"
@@ -72,8 +70,7 @@ rule exp1_toys:
 
 rule exp1_forced:
     input:
-        code=code("exp1_forced.py"),
-        compiled=compiled("exp1_forced.py"),
+        **compiled("exp1_forced.py"),
     output:
         result("experiment1/{study}/m{m}.csv"),
     log:
@@ -85,8 +82,7 @@ rule exp1_forced:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         study=lambda wildcards: wildcards.study,
         m=lambda wildcards: int(wildcards.m),
         contexts=lambda wildcards: JOBS.contexts[wildcards.study],
@@ -118,8 +114,7 @@ rule exp1_resampling:
 
 rule exp1_null_probe:
     input:
-        code=code("exp1_null_probe.py"),
-        compiled=compiled("exp1_null_probe.py"),
+        **compiled("exp1_null_probe.py"),
     output:
         result("experiment1/null_probe.csv"),
     log:
@@ -130,8 +125,7 @@ rule exp1_null_probe:
         **needs(),
     params:
         **EXPERIMENT1["null_probe"],
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
     script:
         "../scripts/exp1_null_probe.py"
 
@@ -173,8 +167,7 @@ use rule exp1_m_scan as exp1_efficiency with:
 
 rule exp1_generic:
     input:
-        code=code("exp1_generic.py"),
-        compiled=compiled("exp1_generic.py"),
+        **compiled("exp1_generic.py"),
     output:
         points=result("experiment1/generic_points.csv"),
         curve=result("experiment1/generic_exact.csv"),
@@ -187,8 +180,7 @@ rule exp1_generic:
         **needs(),
     params:
         **EXPERIMENT1["generic"],
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
     script:
         "../scripts/exp1_generic.py"
 
@@ -198,8 +190,7 @@ rule exp1_generic:
 
 rule exp1_self_influence_part:
     input:
-        code=code("exp1_self_influence_part.py"),
-        compiled=compiled("exp1_self_influence_part.py"),
+        **compiled("exp1_self_influence_part.py"),
     output:
         probe=result("experiment1/self_influence/{part}.csv"),
         profile=result("experiment1/self_influence/{part}_profile.csv"),
@@ -210,8 +201,7 @@ rule exp1_self_influence_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         N=EXPERIMENT1["N"],
         x=EXPERIMENT1["null_probe"]["x"],
         numbers=lambda wildcards: JOBS.null_toys.parts[wildcards.part],
@@ -314,8 +304,7 @@ rule exp1_findings:
         "../../envs/analysis.yaml"
     params:
         **EXPERIMENT1["claims"],
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         m=EXPERIMENT1["m"],
         loo_toys=EXPERIMENT1["loo_toys_published"],
         contexts=EXPERIMENT1["null_probe"]["contexts"],

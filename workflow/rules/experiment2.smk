@@ -1,12 +1,12 @@
 # Experiment II: information that no single event carries (sec. exp-zero-info).
 EXPERIMENT2 = config["experiment2"]
+MODEL2 = {"seed": config["seed"], "model": EXPERIMENT2["model"]}
 N_SCAN, RECOVERY = EXPERIMENT2["n_scan"], EXPERIMENT2["recovery"]
 
 
 rule exp2_toys_part:
     input:
-        code=code("exp2_toys_part.py"),
-        compiled=compiled("exp2_toys_part.py"),
+        **compiled("exp2_toys_part.py"),
     output:
         result("experiment2/toys/N{N}_{part}.csv"),
     log:
@@ -16,8 +16,7 @@ rule exp2_toys_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=lambda wildcards: int(wildcards.N),
         numbers=lambda wildcards: JOBS.toys2[int(wildcards.N)].parts[wildcards.part],
     script:
@@ -49,8 +48,7 @@ rule exp2_toys:
 
 rule exp2_recovery_targets_part:
     input:
-        code=code("exp2_recovery_targets.py"),
-        compiled=compiled("exp2_recovery_targets.py"),
+        **compiled("exp2_recovery_targets.py"),
     output:
         result("experiment2/recovery_targets/{part}.csv"),
     log:
@@ -60,8 +58,7 @@ rule exp2_recovery_targets_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=RECOVERY["N"],
         mu_norm=RECOVERY["mu_norm"],
         m=RECOVERY["m"],
@@ -74,8 +71,7 @@ rule exp2_recovery_targets_part:
 
 rule exp2_recovery_runs_part:
     input:
-        code=code("exp2_recovery_runs.py"),
-        compiled=compiled("exp2_recovery_runs.py"),
+        **compiled("exp2_recovery_runs.py"),
     output:
         result("experiment2/recovery_runs/{part}.csv"),
     log:
@@ -85,8 +81,7 @@ rule exp2_recovery_runs_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=RECOVERY["N"],
         mu_norm=RECOVERY["mu_norm"],
         m=RECOVERY["m"],
@@ -128,8 +123,7 @@ rule exp2_recovery:
 
 rule exp2_context_part:
     input:
-        code=code("exp2_context_part.py"),
-        compiled=compiled("exp2_context_part.py"),
+        **compiled("exp2_context_part.py"),
     output:
         result("experiment2/context/N{N}.csv"),
     log:
@@ -139,8 +133,7 @@ rule exp2_context_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=lambda wildcards: int(wildcards.N),
         toys=N_SCAN["context_toys"],
     script:
@@ -149,8 +142,7 @@ rule exp2_context_part:
 
 rule exp2_context:
     input:
-        code=code("exp2_context.py"),
-        compiled=compiled("exp2_context.py"),
+        **compiled("exp2_context.py"),
         parts=expand(result("experiment2/context/N{N}.csv"), N=N_SCAN["N"]),
         toys=rules.exp2_toys.output.toys,
     output:
@@ -164,8 +156,7 @@ rule exp2_context:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=EXPERIMENT2["N"],
     script:
         "../scripts/exp2_context.py"
@@ -217,8 +208,7 @@ rule exp2_findings:
     conda:
         "../../envs/analysis.yaml"
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=EXPERIMENT2["N"],
         published_toys=N_SCAN["published_toys"],
         recovery_m=RECOVERY["m"],

@@ -10,11 +10,12 @@ LHCO = {
     "scale": rules.lhco_coordinates.output.scale,
 }
 WITNESS = {
-    name: EXPERIMENT3[name]
-    for name in (
-        *("max_events", "bandwidths", "features_per_bandwidth"),
-        *("rff_form", "sic_floor"),
-    )
+    "seed": config["seed"],
+    "max_events": EXPERIMENT3["max_events"],
+    "bandwidths": EXPERIMENT3["bandwidths"],
+    "features_per_bandwidth": EXPERIMENT3["features_per_bandwidth"],
+    "rff_form": EXPERIMENT3["rff_form"],
+    "sic_floor": EXPERIMENT3["sic_floor"],
 }
 
 
@@ -24,8 +25,7 @@ WITNESS = {
 rule exp3_features:
     input:
         **LHCO,
-        code=code("exp3_features.py"),
-        compiled=compiled("exp3_features.py"),
+        **compiled("exp3_features.py"),
     output:
         features=result("experiment3/features.npz"),
         compressed=result("experiment3/compressed.npz"),
@@ -40,7 +40,6 @@ rule exp3_features:
         **needs(gb=3),
     params:
         **WITNESS,
-        seed=config["seed"],
         target=EXPERIMENT3["target"],
         replacement=EXPERIMENT3["replacement"],
         noise_lost=EXPERIMENT3["noise_lost"],
@@ -51,8 +50,7 @@ rule exp3_features:
 rule exp3_bandwidths:
     input:
         **LHCO,
-        code=code("exp3_bandwidths.py"),
-        compiled=compiled("exp3_bandwidths.py"),
+        **compiled("exp3_bandwidths.py"),
     output:
         rows=result("experiment3/bandwidths.csv"),
         table=table("exp3_bandwidths", "Experiment III", "Single bandwidths"),
@@ -64,7 +62,6 @@ rule exp3_bandwidths:
         **needs(),
     params:
         **WITNESS,
-        seed=config["seed"],
         bandwidth_scan=EXPERIMENT3["bandwidth_scan"],
         draws=EXPERIMENT3["bandwidth_draws"],
     script:
@@ -73,8 +70,7 @@ rule exp3_bandwidths:
 
 rule exp3_exact_part:
     input:
-        code=code("exp3_exact_part.py"),
-        compiled=compiled("exp3_exact_part.py"),
+        **compiled("exp3_exact_part.py"),
         coordinates=LHCO["coordinates"],
         scale=LHCO["scale"],
     output:
@@ -99,8 +95,7 @@ rule exp3_exact_part:
 
 rule exp3_batches_part:
     input:
-        code=code("exp3_batches_part.py"),
-        compiled=compiled("exp3_batches_part.py"),
+        **compiled("exp3_batches_part.py"),
         compressed=rules.exp3_features.output.compressed,
     output:
         result("experiment3/batches/m{m}_{part}.npz"),
@@ -186,8 +181,7 @@ rule exp3_scaling:
 
 rule exp3_scatter_part:
     input:
-        code=code("exp3_scatter_part.py"),
-        compiled=compiled("exp3_scatter_part.py"),
+        **compiled("exp3_scatter_part.py"),
         surrogate="resources/lhco/surrogate/parameters.json",
     output:
         result("experiment3/scatter/{part}.csv"),
@@ -199,7 +193,6 @@ rule exp3_scatter_part:
         **needs(gb=2),
     params:
         **WITNESS,
-        seed=config["seed"],
         copula=EXPERIMENT3["copula"],
         references=SCATTER["references"],
         points=JOBS.points,
@@ -210,8 +203,7 @@ rule exp3_scatter_part:
 
 rule exp3_seeds_part:
     input:
-        code=code("exp3_seeds_part.py"),
-        compiled=compiled("exp3_seeds_part.py"),
+        **compiled("exp3_seeds_part.py"),
         coordinates=LHCO["coordinates"],
         scale=LHCO["scale"],
     output:
@@ -224,7 +216,6 @@ rule exp3_seeds_part:
         **needs(gb=2),
     params:
         **WITNESS,
-        seed=config["seed"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.seeds.parts[wildcards.part],
     script:
@@ -255,8 +246,7 @@ rule exp3_scatter:
 
 rule exp3_references:
     input:
-        code=code("exp3_references.py"),
-        compiled=compiled("exp3_references.py"),
+        **compiled("exp3_references.py"),
         edition=LHCO["edition"],
         coordinates=LHCO["coordinates"],
         features=rules.exp3_features.output.features,
@@ -284,8 +274,7 @@ rule exp3_references:
 
 rule exp3_choices:
     input:
-        code=code("exp3_choices.py"),
-        compiled=compiled("exp3_choices.py"),
+        **compiled("exp3_choices.py"),
         edition=LHCO["edition"],
         samples=rules.lhco_samples.output.samples,
         targets=rules.exp3_features.output.targets,
@@ -308,7 +297,6 @@ rule exp3_choices:
         **needs(gb=2),
     params:
         **WITNESS,
-        seed=config["seed"],
         copula=EXPERIMENT3["copula"],
         sic_floors=EXPERIMENT3["sic_floors"],
     script:
@@ -317,8 +305,7 @@ rule exp3_choices:
 
 rule lhco_portrait:
     input:
-        code=code("lhco_portrait.py"),
-        compiled=compiled("lhco_portrait.py"),
+        **compiled("lhco_portrait.py"),
         edition=LHCO["edition"],
         samples=rules.lhco_samples.output.samples,
         coordinates=LHCO["coordinates"],

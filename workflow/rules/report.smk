@@ -9,7 +9,6 @@ DOWNLOADS = [
 ]
 
 
-
 def listed_in_the_crate(wildcards):
     """The results that the crate lists: all that the report shows, and the pages themselves."""
     figures = [item["file"] for item in reported()]

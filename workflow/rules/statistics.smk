@@ -10,8 +10,7 @@ OTHER_STATISTICS_CHAPTER = "Beyond the paper: other statistics"
 
 rule statistics_part:
     input:
-        code=code("statistics_part.py"),
-        compiled=compiled("statistics_part.py"),
+        **compiled("statistics_part.py"),
     output:
         scores=result("statistics/{statistic}_{part}.csv"),
         times=result("benchmarks/statistics_part/{statistic}_{part}.csv"),
@@ -44,8 +43,7 @@ rule statistics_part:
 
 rule statistics_map:
     input:
-        code=code("statistics_map.py"),
-        compiled=compiled("statistics_map.py"),
+        **compiled("statistics_map.py"),
     output:
         result("statistics/maps.csv"),
     log:
