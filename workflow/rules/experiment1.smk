@@ -259,6 +259,9 @@ FIGURES["experiment1"] = {
         points=rules.exp1_m_scan.output.points,
         curve=rules.exp1_m_scan.output.curve,
         targets=rules.exp1_targets.output.table,
+        toys=rules.exp1_toys.output.toys,
+        published="resources/published.csv",
+        options={"m": EXPERIMENT1["m"]},
     ),
     "fig04_marginal_pair": drawn(
         "Fig. 4: efficiency of the estimators",

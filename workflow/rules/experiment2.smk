@@ -171,7 +171,9 @@ FIGURES["experiment2"] = {
     ),
     "fig06_marginal_recovery": drawn(
         "Fig. 6: recovery by random batches",
+        beside=["", "_toys"],
         typical=rules.exp2_recovery.output.typical,
+        runs=rules.exp2_recovery.output.runs,
     ),
     "supp_auc_by_mu": drawn(
         "AUC against the hidden location",
