@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal, TypeAlias
 
-from localizer.lhco import download
+from localizer.lhco import addresses
 from pydantic import AfterValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 
@@ -42,7 +42,7 @@ LARGEST_JOB = 2**38
 def _mirror(text: str) -> str:
     """Refuse what cannot name a mirror; whether it is there is seen when it is used."""
     try:
-        folder = download.mirror_folder(text) if text else None
+        folder = addresses.mirror_folder(text) if text else None
     except ValueError as error:
         raise PydanticCustomError("must", "{words}", {"words": str(error)}) from None
     if folder is not None and not folder.is_absolute() and ".." in folder.parts:
