@@ -171,7 +171,7 @@ def test_the_figure_is_drawn_from_its_points(scores, sample, reference, tmp_path
     written = []
     for number in range(2):
         path = tmp_path / f"{number}.png"
-        with figures.comparison(points, mean=[1.5, 0.0], sigma_s=0.5) as figure:
+        with figures.statistics(points, mean=[1.5, 0.0], sigma_s=0.5) as figure:
             files.write_figure(figure, path)
         written.append(path.read_bytes())
     assert written[0] == written[1]

@@ -54,7 +54,7 @@ def nscan(scan: pd.DataFrame) -> Iterator[Figure]:
 
 
 @contextmanager
-def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
+def marginal_recovery(typical: pd.DataFrame) -> Iterator[Figure]:
     """Draw the AUC of the batch estimators against R in the typical toy."""
     with style.canvas(2, height=2.8) as (figure, panels):
         for panel, construction, title in zip(
