@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from localizer.base.randomness import stream
 from localizer.base.vocabulary import FORCED_ESTIMATORS
+from localizer.estimators.context_moments import ContextMoments, ForcedScores
 from localizer.estimators.forced import (
-    ContextMoments,
-    ForcedScores,
     forced_scores,
     fresh,
     from_sample,

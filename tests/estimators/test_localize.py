@@ -14,8 +14,8 @@ from localizer.base.randomness import stream
 from localizer.base.vocabulary import MATCHED_ESTIMATORS
 from localizer.estimators import energy, forced, localize, statistics, witness
 from localizer.estimators.batch_statistic import Prepared
+from localizer.estimators.context_moments import ForcedScores
 from localizer.estimators.energy import EnergyBackground
-from localizer.estimators.forced import ForcedScores
 from localizer.estimators.own_statistic import Own
 from localizer.estimators.statistics import MMD, AndersonDarling, Energy
 from localizer.kernels.bank import EmpiricalBackground, GaussianBank, NormalBackground

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from localizer.base.randomness import stream
-from localizer.estimators.forced import ContextMoments, population
+from localizer.estimators.context_moments import ContextMoments
+from localizer.estimators.forced import population
 from localizer.experiments import precision
 from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark

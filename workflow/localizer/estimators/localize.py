@@ -26,7 +26,8 @@ from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
 from localizer.estimators.batch_statistic import Prepared
-from localizer.estimators.forced import ForcedScores, from_sample, matched_scores
+from localizer.estimators.context_moments import ForcedScores
+from localizer.estimators.forced import from_sample, matched_scores
 
 #: How often the statistic is evaluated for an event in a context: (x, C), C and (Y, C).
 EVALUATIONS = 3

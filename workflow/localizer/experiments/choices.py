@@ -16,11 +16,11 @@ from localizer.base.randomness import stream
 from localizer.experiments.experiment3 import (
     Coordinates,
     DirectWitness,
-    kernel_bank,
+    draw_bank,
     performance,
 )
 from localizer.experiments.reference_draws import rows_of_draws
-from localizer.kernels.features import Form, fourier_features
+from localizer.kernels.features import Form
 
 _SAMPLES = ("mixed", "reference", "evaluation_background", "evaluation_signal")
 
@@ -67,12 +67,12 @@ def made_anew(
     arrays["labels"] = samples["labels"]
     distance = median_distance(arrays["reference"], stream(fixed.seed, "lhco", "d_med"))
     sample = Coordinates.of(arrays, max_events=fixed.max_events)
-    features = fourier_features(
-        kernel_bank(distance.value, fixed.bandwidths),
-        sample.mixed.shape[1],
+    features = draw_bank(
+        distance.value,
+        fixed.bandwidths,
         stream(fixed.seed, "experiment3", "features", 0),
-        n_per_bandwidth=fixed.features_per_bandwidth,
-        form=form,
+        features_per_bandwidth=fixed.features_per_bandwidth,
+        rff_form=form,
     )
     witness = DirectWitness.of(features, sample.mixed, sample.reference)
     (row,) = rows_of_draws(

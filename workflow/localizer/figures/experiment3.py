@@ -262,6 +262,9 @@ def scatter(draws: pd.DataFrame, seeds: pd.DataFrame, summary: pd.DataFrame) -> 
 @contextmanager
 def references(rows: pd.DataFrame) -> Iterator[Figure]:
     """Draw AUC, SIC and C of disjoint references beside Gaussian ones of the same size."""
+    # it takes a second to load, which the other figures need not wait for
+    import seaborn as sns
+
     names = {"auc": "AUC, mixed sample", "sic": "maximum SIC", "C": "$C$ of the scaling law"}
     sources = list(dict.fromkeys(rows["source"]))
     size = int(rows["reference_events"].iloc[0])
@@ -278,13 +281,15 @@ def references(rows: pd.DataFrame) -> Iterator[Figure]:
                     color=style.BLUE,
                     label=f"Gaussian ({len(gaussian)})",
                 )
-                for number, value in enumerate(real[name]):
-                    panel.axvline(
-                        value,
-                        color=style.VERMILION,
-                        linewidth=0.9,
-                        label=None if number else f"disjoint ({len(real)})",
-                    )
+                sns.rugplot(
+                    x=real[name],
+                    height=1,
+                    expand_margins=False,
+                    ax=panel,
+                    color=style.VERMILION,
+                    linewidth=0.9,
+                    label=f"disjoint ({len(real)})",
+                )
                 panel.set_xlabel(label)
                 panel.set_yticks([])
             line[0].set_ylabel("surrogate" if source == "surrogate" else "this sample")

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.estimators import mmd
-from localizer.estimators.forced import ContextMoments, Values, fresh, over_contexts, population
+from localizer.estimators.context_moments import ContextMoments
+from localizer.estimators.forced import Values, fresh, over_contexts, population
 from localizer.kernels.bank import GaussianBank, NormalBackground, q_B
 from localizer.kernels.matched_sums import KernelSums, MatchedSums
 from localizer.models.gaussian import GaussianBenchmark

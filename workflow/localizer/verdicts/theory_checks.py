@@ -9,9 +9,7 @@ import numpy.typing as npt
 
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
-from localizer.estimators.forced import (
-    ContextMoments,
-)
+from localizer.estimators.context_moments import ContextMoments
 from localizer.kernels.matched_sums import MatchedSums
 from localizer.models.gaussian import GaussianBenchmark
 

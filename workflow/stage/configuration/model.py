@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from localizer.lhco import download
+from localizer.lhco import addresses
 from pydantic import AfterValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 
@@ -34,7 +34,7 @@ from stage.configuration.own import Score
 
 def _mirror(text: str) -> str:
     """Refuse what cannot name a mirror; whether it is there is seen when it is used."""
-    folder = download.mirror_folder(text) if text else None
+    folder = addresses.mirror_folder(text) if text else None
     if folder is not None and not folder.is_absolute() and ".." in folder.parts:
         raise ValueError("a directory outside the project must be given by its full path")
     return text
