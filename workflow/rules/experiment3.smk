@@ -183,6 +183,9 @@ rule exp3_scatter_part:
     input:
         **compiled("exp3_scatter_part.py"),
         surrogate="resources/lhco/surrogate/parameters.json",
+        samples=rules.lhco_samples.output.samples,
+        scale=LHCO["scale"],
+        edition=LHCO["edition"],
     output:
         result("experiment3/scatter/{part}.csv"),
     log:
@@ -193,8 +196,11 @@ rule exp3_scatter_part:
         **needs(gb=2),
     params:
         **WITNESS,
+        **{
+            name: SCATTER[name]
+            for name in ("references", "references_per_map", "folds", "floors")
+        },
         copula=EXPERIMENT3["copula"],
-        references=SCATTER["references"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.surrogates.parts[wildcards.part],
     script:

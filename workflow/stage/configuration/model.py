@@ -270,6 +270,20 @@ class Scatter(Section):
         "beyond the paper",
     )
     surrogates_per_job: Count = key("how many of them one job makes", "chosen")
+    references_per_map: Count = key(
+        "in edition `subset`, where the paper's reference is predicted on the real mixed sample "
+        "instead: predicted references that share one draw of features",
+        "beyond the paper",
+    )
+    folds: Annotated[int, Field(ge=2, le=100)] = key(
+        "folds of the background there, each scored with references predicted without it",
+        "beyond the paper",
+    )
+    floors: Counts = key(
+        "floors of SIC beside `sic_floor` at which the published SIC is ranked; the author's is "
+        "not stated",
+        "chosen",
+    )
     seeds: AtLeastTwo = key("draws of features on the sample at hand", "beyond the paper")
     seeds_per_job: Count = key("how many of them one job makes", "chosen")
     parts: Annotated[int, Field(ge=2, le=100)] = key(
