@@ -133,7 +133,7 @@ def test_a_failed_job_shows_its_reason_and_the_end_of_its_log(project):
 
 def said_of(project, what, *words):
     """Return what a dry run says (``input`` or ``reason``) of each job, by its output."""
-    said = project.snakemake("--dry-run", *words, *SMOKE).stdout
+    said = project.snakemake("--dry-run", "--verbose", *words, *SMOKE).stdout
     found = {}
     for block in said.split("\nrule ")[1:]:
         lines = dict(line.strip().split(": ", 1) for line in block.splitlines() if ": " in line)

@@ -8,7 +8,7 @@ from pathlib import Path
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
-from stage import kills, listing, provenance, tracking  # noqa: E402
+from stage import kills, listing, provenance, terminal, tracking  # noqa: E402
 from stage.configuration import check  # noqa: E402
 
 SHIPPED = Path("config/config.yaml")
@@ -50,6 +50,9 @@ OTHER_STATISTICS = (
 
 RESULTS = f"results/{config['run']}"
 REPORTED = []  # what the report shows, in the order of the rules
+TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
+# what a script repeats when it advises a command
+os.environ["RUN_OPTIONS"] = terminal.options(workflow.config_settings.configfiles)
 
 
 def result(path):
@@ -214,16 +217,22 @@ def put_on_record():
 
 
 def say_how_it_went():
-    """Put the run on record, also one of a single target, and say what it found."""
+    """Put the run on record, also one of a single target, and end with what it found."""
     put_on_record()
-    tally = Path(result("scoreboard.txt"))
-    if tally.exists():
-        print(tally.read_text(), file=sys.stderr)
+    if TERMINAL:
+        TERMINAL.end()
+    else:
+        print(*terminal.answer(workflow.dag, Path(RESULTS)), sep="\n", file=sys.stderr)
 
 
 def say_what_failed():
-    """Put the failed run on record, and speak for the jobs that could not."""
+    """Put the failed run on record, and say why it failed, also for jobs that could not."""
+    interrupted = TERMINAL and TERMINAL.interrupted
+    sentences = []
     with suppress(OSError):
-        for sentence in kills.killed(Path(RESULTS)):
-            print(f"\n{sentence}", file=sys.stderr)
+        sentences = [] if interrupted else kills.killed(Path(RESULTS))
     put_on_record()
+    if TERMINAL:
+        TERMINAL.fail(sentences)
+    else:
+        print(*sentences, sep="\n", file=sys.stderr)
