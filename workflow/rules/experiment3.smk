@@ -12,8 +12,8 @@ LHCO = {
 WITNESS = {
     name: EXPERIMENT3[name]
     for name in (
-        *("max_events", "bandwidths", "features_per_bandwidth"),
-        *("rff_form", "sic_floor"),
+        *("max_events", "bandwidths"),
+        *("features_per_bandwidth", "rff_form"),
     )
 }
 
@@ -30,8 +30,8 @@ rule exp3_features:
         features=result("experiment3/features.npz"),
         compressed=result("experiment3/compressed.npz"),
         targets=result("experiment3/targets.npz"),
+        evaluation=result("experiment3/evaluation.npz"),
         numbers=result("experiment3/numbers.json"),
-        table=table("exp3_witness", "Experiment III", "The direct witness"),
     log:
         result("logs/exp3_features.log"),
     conda:
@@ -46,6 +46,25 @@ rule exp3_features:
         noise_lost=EXPERIMENT3["noise_lost"],
     script:
         "../scripts/exp3_features.py"
+
+
+rule exp3_witness:
+    input:
+        code=code("exp3_witness.py"),
+        edition=LHCO["edition"],
+        targets=rules.exp3_features.output.targets,
+        evaluation=rules.exp3_features.output.evaluation,
+    output:
+        table("exp3_witness", "Experiment III", "The direct witness"),
+    log:
+        result("logs/exp3_witness.log"),
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        sic_floor=EXPERIMENT3["sic_floor"],
+    script:
+        "../scripts/exp3_witness.py"
 
 
 rule exp3_bandwidths:
@@ -64,6 +83,7 @@ rule exp3_bandwidths:
         **needs(),
     params:
         **WITNESS,
+        sic_floor=EXPERIMENT3["sic_floor"],
         seed=config["seed"],
         bandwidth_scan=EXPERIMENT3["bandwidth_scan"],
         draws=EXPERIMENT3["bandwidth_draws"],
@@ -217,6 +237,7 @@ rule exp3_scatter_part:
         **needs(gb=2),
     params:
         **WITNESS,
+        sic_floor=EXPERIMENT3["sic_floor"],
         seed=config["seed"],
         copula=EXPERIMENT3["copula"],
         references=SCATTER["references"],
@@ -254,6 +275,7 @@ rule exp3_seeds_part:
         **needs(gb=2),
     params:
         **WITNESS,
+        sic_floor=EXPERIMENT3["sic_floor"],
         seed=config["seed"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.seeds.parts[wildcards.part],
@@ -337,6 +359,7 @@ rule exp3_choices:
         **needs(gb=2),
     params:
         **WITNESS,
+        sic_floor=EXPERIMENT3["sic_floor"],
         seed=config["seed"],
         copula=EXPERIMENT3["copula"],
         sic_floors=EXPERIMENT3["sic_floors"],
@@ -542,7 +565,7 @@ rule exp3_findings:
         code=code("exp3_findings.py"),
         published="resources/published.csv",
         counts=rules.lhco_samples.output.counts,
-        witness=rules.exp3_features.output.table,
+        witness=rules.exp3_witness.output[0],
         numbers=rules.exp3_features.output.numbers,
         bandwidths=rules.exp3_bandwidths.output.table,
         sweep=rules.exp3_scaling.output.sweep,
@@ -572,6 +595,7 @@ rule experiment3:
     input:
         rules.exp3_findings.output,
         rules.exp3_features.output,
+        rules.exp3_witness.output,
         rules.exp3_scaling.output,
         rules.exp3_choices.output,
         rules.exp3_scatter.output,
