@@ -121,7 +121,7 @@ lock:  ## resolve envs/*.in anew (needs uv)
 # With RUN= the results of one run, else all of them; it names what it removes and asks first.
 CLEAN = $(if $(filter command line,$(origin RUN)),$(RUN),$(wildcard results/*/) .snakemake .cache)
 clean:  ## remove all results, or one run's: make clean RUN=results/mine [YES=1]
-	@test -z "$(filter-out results/%,$(filter-out .snakemake .cache,$(CLEAN)))" || \
+	@test -z "$(filter-out results/%,$(filter-out .snakemake .cache,$(CLEAN)))$(findstring ..,$(CLEAN))" || \
 	  { echo "$(RUN) is no run: make clean RUN=results/mine"; exit 2; }
 	@echo "This removes: $(CLEAN)"
 	@test -n "$(YES)" || { printf "Go on? [y/N] "; read answer && test "$$answer" = y; } || \

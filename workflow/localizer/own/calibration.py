@@ -11,6 +11,28 @@ from localizer.own.significance import NullDraws, band, p_value
 
 DEPARTS, HINT = 0.01, 0.05
 """Up to which p-value a departure is stated, and up to which a hint of one."""
+WORDS = {
+    "events": "events of the sample",
+    "reference_events": "events of the reference",
+    "mmd2": "squared MMD of the sample",
+    "mmd2_null_sd": "its standard deviation without a departure",
+    "p_value": "its p-value",
+    "draws": "draws without a departure",
+    "largest": "largest score",
+    "p_largest": "p-value of the largest score",
+    "auc": "AUC of the scores, by the label",
+    "d_med": "median distance of two events",
+}
+"""What the quantities are called where people read them."""
+COLUMNS = {
+    "loo": "score",
+    "error": "standard error",
+    "error_features": "error by features",
+    "witness": "witness, itself included",
+    "cross_fitted": "cross-fitted score",
+    "shift": "shift / standard deviations",
+}
+"""What the columns of the tables are called where people read them."""
 LEVELS = {"low": 0.025, "median": 0.5, "high": 0.975}
 """The band within which 95 % of the null draws lie, rank by rank, and its middle."""
 
@@ -48,9 +70,7 @@ def answer(p: float, draws: int) -> str:
     if p <= DEPARTS:
         return f"The sample departs from the reference: {stated(p, draws)} (up to {DEPARTS})."
     if p <= HINT:
-        said = (
-            f"A hint of a departure, no more: {stated(p, draws)} (above {DEPARTS}, up to {HINT})."
-        )
+        said = f"A hint of a departure, no more: {stated(p, draws)} ({DEPARTS} to {HINT})."
     else:
         said = f"No departure of the whole is seen: {stated(p, draws)} (above {HINT})."
     if 1 / (draws + 1) > DEPARTS:
