@@ -37,9 +37,13 @@ class Dag:
         return [self.jobs]
 
 
+COMMAND = ["bin/snakemake", "--cores", "1", "--configfile", "config/my own.yaml"]
+
+
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, monkeypatch):
     """Return a terminal that is told what Snakemake tells, its stream and its clock."""
+    monkeypatch.setattr("sys.argv", COMMAND)
 
     def start(*jobs, dryrun=False, before=None, cores=1, live=False):
         manager = SimpleNamespace(get_logfile=lambda: [])
@@ -129,7 +133,8 @@ def test_the_reason_of_a_failure_comes_last(run, tmp_path):
     tell(speaker, "error", msg="WorkflowError:\nAt least one job did not complete successfully.")
     said = stream.getvalue().splitlines()
     assert said[-2:] == ["b failed: it was killed", "a (part=1) failed: h is out of sorts"]
-    assert said[-3].startswith("The same command goes on from here: snakemake ")
+    again = "snakemake --cores 1 --configfile 'config/my own.yaml'"
+    assert said[-3] == f"The same command goes on from here: {again}"
     assert "CalledProcessError" not in stream.getvalue()
 
 
