@@ -302,6 +302,23 @@ def test_self_influence_identity_and_signs():
     assert (profile["self_inclusive"] > profile["loo"]).all()
 
 
+def test_the_profile_is_that_of_toys_without_the_extreme_event():
+    _, profiles = experiment1.self_influence(SEED, [4], model=MODEL, N=60, at=(2.0, 0.0))
+    x = experiment1.null_toy(SEED, 4, model=MODEL, N=60, at=np.array([2.0, 0.0]))[:-1]
+    bank = GaussianBank((MODEL.h,))
+    background = NormalBackground(bank, 2)
+    expected = {
+        "self_inclusive": witness.empirical_witness(x, x, bank, background),
+        "loo": witness.loo_witness(x, bank, background),
+    }
+    ring = np.floor(np.linalg.norm(x, axis=1) / 0.25)
+    for row in profiles.to_dict("records"):
+        inside = ring == np.floor(row["radius"] / 0.25)
+        assert row["events"] == inside.sum()
+        for name, values in expected.items():
+            assert row[name] == pytest.approx(values[inside].mean(), abs=1e-12)
+
+
 def test_radial_profile_by_hand():
     profiles = pd.DataFrame(
         {

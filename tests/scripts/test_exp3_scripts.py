@@ -307,14 +307,22 @@ def test_floors_of_every_score(run_on):
     labels = np.array([True] * 2 + [False] * 8)
     exact = np.array([10, 7, 9, 8, 6, 5, 4, 3, 2, 1.0])
     up, down = np.arange(10.0), -np.arange(10.0)
+    samples = {
+        name: stream(SEED, "floors", name).normal(size=(10, 4))
+        for name in ("mixed", "reference", "evaluation_background", "evaluation_signal")
+    }
     found = run_on(
-        "exp3_floors",
+        "exp3_choices",
         edition=EDITION,
+        samples={**samples, "labels": labels},
         targets={"labels": labels, "self_inclusive": down, "loo": up},
-        exact={"exact": exact},
+        within={"sums": 10 * exact},
+        across=[{"sums": np.zeros(10), "events": np.array(1)}],
         scores={"raw": up, "marginal": exact, "pair": down},
-        params={"sic_floors": [1, 4, 9]},
-    )
+        seeds=pd.DataFrame({"draw": [0, 1], "auc_witness": [0.6, 0.8], "C": [10.0, 40.0]}),
+        output={"table": "csv", "floors": "csv"},
+        params={**COMMON, "copula": "uniform", "sic_floors": [1, 4, 9]},
+    ).floors
     assert (found["edition"] == "tiny").all()
     table = found.pivot(index="floor", columns="score", values="sic")
     # a floor above the eight background events has no row
@@ -338,12 +346,8 @@ def test_the_exact_witness_from_its_parts(run_on, arrays, sample):
         for part in ("within", "0", "1", "2")
     }
     assert [int(part["events"]) for part in sums.values()] == [45, 17, 17, 16]
-    found = run_on(
-        "exp3_exact",
-        within=sums["within"],
-        across=[sums[part] for part in "012"],
-        output="npz",
-    )["exact"]
+    across = sum(sums[part]["sums"] for part in "012")
+    found = experiment3.exact_witness(sums["within"]["sums"], across, 50)
 
     def kernel(y):
         square = ((sample.mixed[:, None] - y[None]) ** 2).sum(axis=2)
@@ -407,14 +411,22 @@ def test_seeds_are_draws_of_the_features(run_on, same, arrays, sample):
     same(found, pd.DataFrame(rows))
 
 
-def test_scatter_of_the_published_quantities(run_on):
+def test_scatter_of_the_published_quantities(run_on, same):
     columns = {"auc_witness": [0.90, 0.91, 0.93, 0.95], "C": [5e9, 6e9, 7e9, 9e9], "variance": 1.0}
     draws = pd.DataFrame({"sample_number": [0, 0, 1, 1], **columns})
     seeds = pd.DataFrame({"auc_witness": [0.80, 0.82], "C": [1e9, 3e9], "variance": 2.0})
     published = pd.read_csv(ROOT / "resources" / "published.csv", dtype=str)
-    found = run_on(
-        "exp3_scatter", edition=EDITION, surrogates=draws, seeds=seeds, published=published
-    ).set_index("quantity")
+    made = run_on(
+        "exp3_scatter",
+        edition=EDITION,
+        surrogates=[draws[:1], draws[1:]],
+        seeds=[seeds[:1], seeds[1:]],
+        published=published,
+        output=dict.fromkeys(("surrogates", "seeds", "table"), "csv"),
+    )
+    same(made.surrogates, draws)
+    same(made.seeds, seeds)
+    found = made.table.set_index("quantity")
     assert set(found.index) == {"auc_witness", "C"}
     printed = published.set_index("id")["value"]
     row = found.loc["C"]
@@ -526,15 +538,21 @@ def test_choices_stand_beside_their_names(run_on):
     labels = np.arange(45) >= 36
     base, loo, exact = rng.normal(size=(3, 45))
     seeds = pd.DataFrame({"draw": [0, 1], "auc_witness": [0.6, 0.8], "C": [10.0, 40.0]})
+    # the exact witness comes in the sums of which it is made
+    across = [{"sums": rng.normal(size=45), "events": np.array(events)} for events in (20, 17, 13)]
+    within = 45 * (exact + sum(part["sums"] for part in across) / 50)
     found = run_on(
         "exp3_choices",
         edition=EDITION,
         samples={**samples, "labels": labels},
         targets={"labels": labels, "self_inclusive": base, "loo": loo},
-        exact={"exact": exact},
+        within={"sums": within},
+        across=across,
+        scores={"raw": base, "marginal": loo, "pair": exact},
         seeds=seeds,
+        output={"table": "csv", "floors": "csv"},
         params={**COMMON, "copula": "uniform", "sic_floors": [1, 8, 37]},
-    )
+    ).table
     rows = found.fillna({"is": ""}).set_index(["choice", "is"])
     assert (rows["edition"] == "tiny").all()
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from real_workflow import SMOKE
 
-ALWAYS = {"provenance", "report", "paper", "all"}
+ALWAYS = {"provenance", "report", "crate", "paper", "all"}
 """What follows whenever any result is new."""
 
 
@@ -149,6 +149,15 @@ def said_of(project, what, *words):
         if "output" in lines:
             found[lines["output"]] = lines.get(what, "")
     return found
+
+
+def test_no_rule_reads_a_table_beside_a_figure(project):
+    """What lies there is a copy, for readers; a verdict or a rule reads the table itself."""
+    inputs = said_of(project, "input")
+    assert len(inputs) > 90
+    for job, listed in inputs.items():
+        beside = [path for path in listed.split(", ") if "/figures/" in path]
+        assert not [path for path in beside if path.endswith(".csv")], job
 
 
 def test_what_needs_no_cores_asks_for_none(project):

@@ -1,9 +1,11 @@
 # Helpers only: where results go, what a rule's script imports, how a bad config is told.
 import os
+import re
 import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
@@ -50,6 +52,7 @@ OTHER_STATISTICS = (
 
 RESULTS = f"results/{config['run']}"
 REPORTED = []  # what the report shows, in the order of the rules
+FIGURES = {}  # by the module that draws them, and by name
 TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
 # what a script repeats when it advises a command
 os.environ["RUN_OPTIONS"] = terminal.options(workflow.config_settings.configfiles)
@@ -75,12 +78,13 @@ def modules_of_the_package():
 
 
 def compiled(script):
-    """The compiled kernels behind a script: there before the first of its jobs begins.
+    """The modules behind a script, and their compiled kernels: there before its first job begins.
 
-    They depend on nothing that the script does not depend on, so they add no rerun.
+    The kernels depend on nothing that the script does not depend on, so they add no rerun.
     """
     modules = tracking.with_kernels(WORKFLOW / "scripts" / script, WORKFLOW)
-    return [result(f"kernels/{module}.txt") for module in modules]
+    kernels = [result(f"kernels/{module}.txt") for module in modules]
+    return {"code": code(script), "compiled": kernels}
 
 
 def kernel_module(wildcards):
@@ -120,17 +124,32 @@ def shown(path, category, title, *, caption=None):
     )
 
 
-def figure(name, category, title, *, points=()):
-    """The files of a figure, of which the report shows the png.
+def drawn(title, *, chapter=None, beside=("",), options=None, **tables):
+    """What a figure is drawn from; its rule is in figures.smk.
 
-    The first tables that its rule takes in are put beside it, each under the figure's name
-    and one of the endings ``points``.
+    The first ``tables`` are put beside it, each under its name and an ending of ``beside``.
     """
+    content = {"title": title, "chapter": chapter, "beside": beside, "tables": tables}
+    return SimpleNamespace(**content, options=options or {})
+
+
+def figure_rule(name):
+    """The rule that draws a figure: fig05 for fig05_nscan."""
+    return name[:5] if name.startswith("fig") else name
+
+
+def figure(name, category, title, beside=()):
+    """The files of a figure, of which the report shows the png."""
     return [
         shown(f"figures/{name}.png", category, title),
         result(f"figures/{name}.pdf"),
-        *(result(f"figures/{name}{ending}.csv") for ending in points),
+        *(result(f"figures/{name}{ending}.csv") for ending in beside),
     ]
+
+
+def drawings(module):
+    """The figures that a module of localizer/figures draws."""
+    return expand(result("figures/{name}.pdf"), name=FIGURES[module])
 
 
 def table(name, category, title):

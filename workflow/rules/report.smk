@@ -8,6 +8,12 @@ DOWNLOADS = [
 ]
 
 
+def listed_in_the_crate(wildcards):
+    """The results that the crate lists: all that the report shows, and the pages themselves."""
+    figures = [item["file"] for item in reported()]
+    return [rules.report.output[0], *rules.paper.output, *DOWNLOADS, *figures]
+
+
 rule provenance:
     input:
         code=code("provenance.py"),
@@ -58,6 +64,29 @@ rule report:
         ],
     script:
         "../scripts/report.py"
+
+
+rule crate:
+    input:
+        code=code("crate.py"),
+        workflow="Snakefile",
+        registry="resources/lhco/registry.csv",
+        provenance=rules.provenance.output[0],
+        listed=listed_in_the_crate,
+    output:
+        metadata=result("ro-crate-metadata.json"),
+        workflow=result("Snakefile"),
+    log:
+        result("logs/crate.log"),
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        outputs=lambda wildcards, input: [
+            os.path.relpath(path, RESULTS) for path in input.listed
+        ],
+    script:
+        "../scripts/crate.py"
 
 
 onstart:

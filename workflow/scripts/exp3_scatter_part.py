@@ -8,7 +8,6 @@ import _packages
 import pandas as pd
 from localizer.base.randomness import stream
 from localizer.experiments import experiment3, reference_draws
-from localizer.kernels.features import fourier_features
 from localizer.lhco import surrogate
 from localizer.lhco.samples import PAPER
 from stage import Stage, files
@@ -18,6 +17,7 @@ with Stage(snakemake) as stage:
     generator = surrogate.parse(Path(snakemake.input.surrogate).read_text())
     sizes = experiment3.thinned_sizes(asdict(PAPER), max_events=p.max_events)
     points = [experiment3.Point(**point) for point in p.points]
+    draw = {name: p[name] for name in ("features_per_bandwidth", "rff_form")}
     rows = []
     for number in stage.track(p.numbers):
         drawn = reference_draws.draw_surrogate(
@@ -27,11 +27,8 @@ with Stage(snakemake) as stage:
             pool=2 * sizes["reference"],
             copula=p.copula,
         )
-        bank = experiment3.kernel_bank(drawn.d_med, p.bandwidths)
         rng = stream(p.seed, "experiment3", "scatter", number, "features and references")
-        features = fourier_features(
-            bank, 4, rng, n_per_bandwidth=p.features_per_bandwidth, form=p.rff_form
-        )
+        features = experiment3.draw_bank(drawn.d_med, p.bandwidths, rng, **draw)
         means = reference_draws.reference_means(
             features, drawn.pool, rng, n=sizes["reference"], draws=p.references
         )

@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TextIO, TypeVar
@@ -49,6 +50,11 @@ def reason(error: BaseException) -> str:
 
 
 _HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room and run the same command again")
+
+
+def _utc(seconds: float) -> str:
+    """Return a time of the clock as ISO 8601 has it."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 class _Log(logging.StreamHandler[TextIO]):
@@ -179,6 +185,8 @@ class Stage:
             "rule": self.rule,
             "job": self.job,
             **provenance.commit(),
+            "began": _utc(self._began),
+            "ended": _utc(self._began + seconds),
             "seconds": round(seconds, 3),
             "processor_seconds": round(provenance.processor_seconds(), 2),
             "peak_memory_mib": round(provenance.peak_memory(), 1),

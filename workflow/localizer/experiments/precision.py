@@ -16,6 +16,7 @@ from localizer.base.checks import Array, BoolArray
 from localizer.base.randomness import stream
 from localizer.base.vocabulary import FORCED_ESTIMATORS
 from localizer.estimators import forced
+from localizer.estimators.context_moments import ForcedScores
 from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory.variance import ContextVariance
@@ -47,7 +48,7 @@ def forced_table(
     what the other estimators without their constants, estimate exactly.
     """
     sampler = forced.fresh(forced.population(model))
-    total: forced.ForcedScores | None = None
+    total: ForcedScores | None = None
     tables = []
     for step, (before, R) in enumerate(zip([0, *contexts], contexts, strict=False)):
         rngs = [stream(seed, "experiment1", study, m, step, i) for i in range(len(x))]

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,8 @@ import pandas as pd
 
 from localizer.base import checks
 from localizer.base.checks import Array, BoolArray
-from localizer.base.copula import BackgroundCDF, Scores, median_distance
-from localizer.experiments.experiment3 import Coordinates, Point, quick_performance
+from localizer.base.copula import BackgroundCDF, CopulaScores, median_distance
+from localizer.experiments.experiment3 import Coordinates, Point, performance
 from localizer.kernels.feature_products import (
     Single,
     feature_rows,
@@ -123,23 +122,25 @@ def rows_of_draws(
         len(few_x), bandwidths, draws
     )
 
-    judged = partial(quick_performance, sic_floor=sic_floor)
+    def judged(score: npt.ArrayLike, labels: BoolArray, name: str) -> dict[str, float]:
+        found = performance(score, labels, sic_floor=sic_floor)
+        return {f"auc_{name}": found["auc"], f"sic_{name}": found["sic"]}
+
     rows = []
     for k in range(draws):
         w = scores[:, k].astype(np.float64)
         variance = float(w.var())
-        auc, sic = judged(w, sample.labels)
-        auc_evaluation, sic_evaluation = judged(evaluated_at[:, k], labels)
+        alone_at = [judged(single[:, b, k], few_labels, "single") for b in range(bandwidths)]
         row = {
-            **{"auc_witness": auc, "sic_witness": sic},
-            **{"auc_evaluation": auc_evaluation, "sic_evaluation": sic_evaluation},
-            "auc_single": max(judged(single[:, b, k], few_labels)[0] for b in range(bandwidths)),
+            **judged(w, sample.labels, "witness"),
+            **judged(evaluated_at[:, k], labels, "evaluation"),
+            "auc_single": max(found["auc_single"] for found in alone_at),
             **{"variance": variance, "C": N * zeta / variance},
         }
         noise = rng.standard_normal(N)
         for point in points:
-            auc, sic = judged(w + np.sqrt(point.noise(v, variance)) * noise, sample.labels)
-            row |= {f"auc_{point.name}": auc, f"sic_{point.name}": sic}
+            simulated = w + np.sqrt(point.noise(v, variance)) * noise
+            row |= judged(simulated, sample.labels, point.name)
         rows.append(row)
     return rows
 
@@ -219,7 +220,7 @@ def draw_surrogate(
     *,
     sizes: Mapping[str, int],
     pool: int,
-    copula: Scores,
+    copula: CopulaScores,
 ) -> Drawn:
     """Return surrogate samples of given sizes.
 
