@@ -331,7 +331,7 @@ def test_configurations_are_valid(page, copies, monkeypatch):
 def test_the_last_configuration_file_wins(copies):
     page = ROOT / "docs/change-a-parameter.md"
     files = ("--configfile", "config/smoke.yaml", "config/mine.yaml")
-    done = copies(page).snakemake("exp1_toys", "--dry-run", *files)
+    done = copies(page).snakemake("exp1_toys", "--dry-run", "--verbose", *files)
     assert "results/mine/experiment1/toys/000012.csv" in done.stdout  # sizes of the smoke run
 
 

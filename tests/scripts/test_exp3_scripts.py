@@ -58,13 +58,14 @@ def sample(arrays):
 
 @pytest.fixture(scope="module")
 def made(run_on, arrays):
-    kinds = {"features": "npz", "compressed": "npz", "targets": "npz", "numbers": "json"}
+    arrays_of = ("features", "compressed", "targets", "evaluation")
+    kinds = {**dict.fromkeys(arrays_of, "npz"), "numbers": "json"}
     return run_on(
         "exp3_features",
         edition=EDITION,
         scale={"value": D_MED},
         coordinates=arrays,
-        output={**kinds, "table": "csv"},
+        output=kinds,
         params={**COMMON, "replacement": True, "target": "loo", "noise_lost": 1e-6},
     )
 
@@ -147,8 +148,15 @@ def test_features_targets_and_numbers(made, sample):
     assert numbers["compression"]["rank"] == z.shape[1]
 
 
-def test_the_witness_table_judges_both_samples(made, sample):
-    table = made.table.set_index(["sample", "witness"])
+def test_the_witness_table_judges_both_samples(run_on, made, sample):
+    table = run_on(
+        "exp3_witness",
+        edition=EDITION,
+        targets=made.targets,
+        evaluation=made.evaluation,
+        output="csv",
+        params={"sic_floor": COMMON["sic_floor"]},
+    ).set_index(["sample", "witness"])
     assert (table["edition"] == "tiny").all()
     assert table["background"].tolist() == [36, 36, 36, 30]
     assert table["signal"].tolist() == [9, 9, 9, 14]

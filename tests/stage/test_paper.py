@@ -312,6 +312,9 @@ def test_numbers_are_formatted_as_they_should(folder):
         'repr(published("a")).contains("0.0125")': "true",
         'repr(with-error(0.98916, 0.0097)).contains("0.9892")': "true",
         'found("absent")': "[–]",
+        "with-error(0.02, 1.7e-16)": "0.020000",
+        "with-error(0.5, 0)": "0.50000",
+        "fixed(0.1 + 0.2, 17)": "0.30000000000000004",
     }
     for case, expected in cases.items():
         shown = f"#let value = {case}\n#if type(value) != str {{ value = repr(value) }}\n"

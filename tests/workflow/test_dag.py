@@ -53,6 +53,15 @@ def test_a_changed_parameter_reruns_what_depends_on_it(branch):
     assert not any(name.startswith(("exp2", "exp3", "lhco", "compile")) for name in planned)
 
 
+def test_a_changed_sic_floor_reruns_no_features_and_no_batches(branch):
+    """Scores are judged anew; the witness, the batches and the exact kernel stay."""
+    branch.edit("config/smoke.yaml", "  sic_floor: 5\n", "  sic_floor: 6\n")
+    planned = set(branch.planned(*SMOKE))
+    assert {"exp3_witness", "exp3_sweep", "supp_lhco_sic_floor", "scoreboard"} <= planned
+    computed = ("exp1", "exp2", "exp3_features", "exp3_batches", "exp3_exact", "lhco_c", "compile")
+    assert not [name for name in planned if name.startswith(computed)]
+
+
 def test_a_parameter_of_one_study_leaves_the_others(branch):
     branch.edit("config/smoke.yaml", "    contexts: 200\n", "    contexts: 210\n")
     planned = set(branch.planned(*SMOKE))
@@ -133,7 +142,7 @@ def test_a_failed_job_shows_its_reason_and_the_end_of_its_log(project):
 
 def said_of(project, what, *words):
     """Return what a dry run says (``input`` or ``reason``) of each job, by its output."""
-    said = project.snakemake("--dry-run", *words, *SMOKE).stdout
+    said = project.snakemake("--dry-run", "--verbose", *words, *SMOKE).stdout
     found = {}
     for block in said.split("\nrule ")[1:]:
         lines = dict(line.strip().split(": ", 1) for line in block.splitlines() if ": " in line)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
-from stage import kills, listing, provenance, tracking  # noqa: E402
+from stage import kills, listing, provenance, terminal, tracking  # noqa: E402
 from stage.configuration import check  # noqa: E402
 
 SHIPPED = Path("config/config.yaml")
@@ -53,6 +53,9 @@ OTHER_STATISTICS = (
 RESULTS = f"results/{config['run']}"
 REPORTED = []  # what the report shows, in the order of the rules
 FIGURES = {}  # by the module that draws them, and by name
+TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
+# what a script repeats when it advises a command
+os.environ["RUN_OPTIONS"] = terminal.options(workflow.config_settings.configfiles)
 
 
 def result(path):
@@ -235,7 +238,7 @@ def read_by_the_paper(function):
 def listed_in_the_crate(wildcards):
     """The results that the crate lists: all that the report shows, and the pages themselves."""
     figures = [item["file"] for item in reported()]
-    return [rules.report.output[0], *DOWNLOADS, *figures]
+    return [rules.report.output[0], *rules.paper.output, *DOWNLOADS, *figures]
 
 
 def put_on_record():
@@ -245,16 +248,22 @@ def put_on_record():
 
 
 def say_how_it_went():
-    """Put the run on record, also one of a single target, and say what it found."""
+    """Put the run on record, also one of a single target, and end with what it found."""
     put_on_record()
-    tally = Path(result("scoreboard.txt"))
-    if tally.exists():
-        print(tally.read_text(), file=sys.stderr)
+    if TERMINAL:
+        TERMINAL.end()
+    else:
+        print(*terminal.answer(workflow.dag, Path(RESULTS)), sep="\n", file=sys.stderr)
 
 
 def say_what_failed():
-    """Put the failed run on record, and speak for the jobs that could not."""
+    """Put the failed run on record, and say why it failed, also for jobs that could not."""
+    interrupted = TERMINAL and TERMINAL.interrupted
+    sentences = []
     with suppress(OSError):
-        for sentence in kills.killed(Path(RESULTS)):
-            print(f"\n{sentence}", file=sys.stderr)
+        sentences = [] if interrupted else kills.killed(Path(RESULTS))
     put_on_record()
+    if TERMINAL:
+        TERMINAL.fail(sentences)
+    else:
+        print(*sentences, sep="\n", file=sys.stderr)

@@ -15,7 +15,6 @@ WITNESS = {
     "bandwidths": EXPERIMENT3["bandwidths"],
     "features_per_bandwidth": EXPERIMENT3["features_per_bandwidth"],
     "rff_form": EXPERIMENT3["rff_form"],
-    "sic_floor": EXPERIMENT3["sic_floor"],
 }
 
 
@@ -30,8 +29,8 @@ rule exp3_features:
         features=result("experiment3/features.npz"),
         compressed=result("experiment3/compressed.npz"),
         targets=result("experiment3/targets.npz"),
+        evaluation=result("experiment3/evaluation.npz"),
         numbers=result("experiment3/numbers.json"),
-        table=table("exp3_witness", "Experiment III", "The direct witness"),
     log:
         result("logs/exp3_features.log"),
     conda:
@@ -45,6 +44,25 @@ rule exp3_features:
         noise_lost=EXPERIMENT3["noise_lost"],
     script:
         "../scripts/exp3_features.py"
+
+
+rule exp3_witness:
+    input:
+        code=code("exp3_witness.py"),
+        edition=LHCO["edition"],
+        targets=rules.exp3_features.output.targets,
+        evaluation=rules.exp3_features.output.evaluation,
+    output:
+        table("exp3_witness", "Experiment III", "The direct witness"),
+    log:
+        result("logs/exp3_witness.log"),
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        sic_floor=EXPERIMENT3["sic_floor"],
+    script:
+        "../scripts/exp3_witness.py"
 
 
 rule exp3_bandwidths:
@@ -62,6 +80,7 @@ rule exp3_bandwidths:
         **needs(),
     params:
         **WITNESS,
+        sic_floor=EXPERIMENT3["sic_floor"],
         bandwidth_scan=EXPERIMENT3["bandwidth_scan"],
         draws=EXPERIMENT3["bandwidth_draws"],
     script:
@@ -200,6 +219,7 @@ rule exp3_scatter_part:
             name: SCATTER[name]
             for name in ("references", "references_per_map", "folds", "floors")
         },
+        sic_floor=EXPERIMENT3["sic_floor"],
         copula=EXPERIMENT3["copula"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.surrogates.parts[wildcards.part],
@@ -222,6 +242,7 @@ rule exp3_seeds_part:
         **needs(gb=2),
     params:
         **WITNESS,
+        sic_floor=EXPERIMENT3["sic_floor"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.seeds.parts[wildcards.part],
     script:
@@ -303,6 +324,7 @@ rule exp3_choices:
         **needs(gb=2),
     params:
         **WITNESS,
+        sic_floor=EXPERIMENT3["sic_floor"],
         copula=EXPERIMENT3["copula"],
         sic_floors=EXPERIMENT3["sic_floors"],
     script:
@@ -397,7 +419,7 @@ rule exp3_findings:
         code=code("exp3_findings.py"),
         published="resources/published.csv",
         counts=rules.lhco_samples.output.counts,
-        witness=rules.exp3_features.output.table,
+        witness=rules.exp3_witness.output[0],
         numbers=rules.exp3_features.output.numbers,
         bandwidths=rules.exp3_bandwidths.output.table,
         sweep=rules.exp3_scaling.output.sweep,
@@ -427,6 +449,7 @@ rule experiment3:
     input:
         rules.exp3_findings.output,
         rules.exp3_features.output,
+        rules.exp3_witness.output,
         rules.exp3_scaling.output,
         rules.exp3_choices.output,
         rules.exp3_scatter.output,

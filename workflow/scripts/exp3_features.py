@@ -26,9 +26,7 @@ with Stage(snakemake) as stage:
     witness = experiment3.DirectWitness.of(features, sample.mixed, sample.reference)
     targets = witness.targets(sample.mixed)
     x, labels = sample.evaluation
-    table = experiment3.witness_table(
-        targets, sample.labels, witness(x), labels, sic_floor=p.sic_floor
-    )
+    files.write_npz({"witness": witness(x), "labels": labels}, snakemake.output.evaluation)
     stage.say("moments and eigenvectors of the centred features")
     moments = centred_moments(sample.mixed, features, witness.mean_background)
     compression, choice = experiment3.choose_rank(moments, tolerance=p.noise_lost)
@@ -58,4 +56,3 @@ with Stage(snakemake) as stage:
         snakemake.output.features,
     )
     files.write_json(numbers, snakemake.output.numbers)
-    files.write_csv(experiment3.with_edition(table, edition), snakemake.output.table)

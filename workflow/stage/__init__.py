@@ -94,7 +94,7 @@ class Stage:
 
     def _begin(self) -> None:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
-        # a stage stays silent on the terminal unless it takes long or fails
+        # a stage stays silent on the terminal unless it downloads or fails
         self._log_file: TextIO = self.log_path.open("w", encoding="utf-8", buffering=1)
         handler = _Log(self._log_file)
         logging.basicConfig(
@@ -161,8 +161,8 @@ class Stage:
         logging.getLogger(__name__).info(sentence)
 
     def track(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield ``items`` and show the progress on the terminal and in the log."""
-        return progress.track(items, self.name, streams=(sys.stderr, self._log_file))
+        """Yield ``items`` and show the progress in the log."""
+        return progress.track(items, self.name, streams=(self._log_file,))
 
     def transfer(self) -> Callable[[str, int, int | None], None]:
         """Return what a download calls with a file's name, the bytes there and the bytes in all."""

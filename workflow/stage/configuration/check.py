@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -150,6 +151,10 @@ def _must(error: Mapping[str, Any]) -> str:
         allowed = str(context["expected"]).replace("'", "").replace(" or ", ", ")
         return f"it must be {'one of ' if ',' in allowed else ''}{allowed}"
     words = f"it must be {_KINDS[kind.partition('_')[0]]}"
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?[eE][-+]?\d{1,2}", value):
+        value = float(value)  # YAML takes 1e3 for a text
+        if kind.startswith("float"):
+            words += f", written {value!r}"
     if kind.startswith("int") and isinstance(value, float) and value.is_integer():
         written = str(int(value)) if abs(value) < 1e15 else "without a point"
         words += f", written {written}"

@@ -115,7 +115,7 @@ class Score(Section):
     """A sample, a reference, and how the one is compared with the other."""
 
     sample: Table = key(
-        "the table whose events are scored: csv, csv.gz, parquet, npy, npz, h5, hdf5; "
+        "the table whose events are scored: csv, tsv (.gz too), parquet, npy, npz, h5, hdf5; "
         "`file.npz::name` for one array of several"
     )
     reference: Table = key("the table it is compared with")
