@@ -436,8 +436,6 @@ rule exp3_findings:
     conda:
         "../../envs/analysis.yaml"
     params:
-        **EXPERIMENT3["claims"],
-        essentially=config["experiment1"]["claims"]["essentially"],
         m=R_SCAN["m"],
         m_scan_R=M_SCAN["R"],
         fit_minimum=EXPERIMENT3["fit_minimum"],
