@@ -113,7 +113,7 @@ def render(
     return page(
         template,
         tally={verdict: len(chosen) for verdict, chosen in by_verdict.items()},
-        judged=sum(row["verdict"] != "not comparable" for row in rows),
+        judged=sum(row["counted"] not in ("not comparable", "identity") for row in rows),
         refuted=by_verdict[REFUTED],
         doubtful={
             verdict: chosen
