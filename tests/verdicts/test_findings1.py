@@ -204,11 +204,11 @@ def difference(m, model=MODEL):
     return math.sqrt(addition / pair) - 1
 
 
-def generic(slopes=(-2.0, -2.0), constants=(1.0, 1.0), scanned_slope=0.0):
-    """Return those of a curve whose first row is the last that was scanned."""
+def generic(slopes=(-2.0, -2.0), constants=(1.0, 1.0), scanned_slope=0.0, largest=10):
+    """Return those of a curve whose first row was scanned last."""
     curve = pd.DataFrame({"epsilon": [0.1, 0.1, 1.0], "m": [10, 99, 99], "crossover": 50.0})
     curve = curve.assign(slope=[scanned_slope, *slopes], limit_constant=[9.0, *constants])
-    return findings1_precision.of_generic(curve, at(epsilon=0.1), largest=20)
+    return findings1_precision.of_generic(curve, at(epsilon=0.1), largest=largest)
 
 
 def self_influence(inclusive=6.0, loo=0.0, difference=1e-16):
@@ -403,6 +403,8 @@ STATEMENTS = [
     ("e1.generic_constant", lambda: generic(constants=(1.11, 1.0)), False, 1.11),
     ("e1.generic_constant", lambda: generic(constants=(1.0, 0.89)), False, 0.89),
     ("e1.crossover", lambda: generic(scanned_slope=-1.51), True, -1.51),
+    # half way from -1 to -2 in log m
+    ("e1.crossover", lambda: generic(scanned_slope=-1.0, largest=math.sqrt(990)), False, -1.5),
     ("e1.crossover", lambda: generic(scanned_slope=-1.49), False, -1.49),
     ("e1.self_inclusive_tail", lambda: self_influence(5.1, -2.9, 0.9e-10), True, 5.1),
     ("e1.self_inclusive_tail", lambda: self_influence(4.9), False, 4.9),

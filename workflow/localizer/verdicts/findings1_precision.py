@@ -214,7 +214,7 @@ def of_generic(curve: pd.DataFrame, model: GaussianBenchmark, *, largest: int) -
     slopes = {row["epsilon"]: row["slope"] for _, row in last.iterrows()}
     constants = {row["epsilon"]: row["limit_constant"] for _, row in last.iterrows()}
     own = curve[curve["epsilon"] == model.epsilon]
-    scanned = own[own["m"] <= largest].iloc[-1]
+    scanned = float(np.interp(math.log(largest), np.log(own["m"]), own["slope"]))
     return [
         statement(
             "e1.generic_exponent",
@@ -232,10 +232,10 @@ def of_generic(curve: pd.DataFrame, model: GaussianBenchmark, *, largest: int) -
         ),
         statement(
             "e1.crossover",
-            float(scanned["slope"]),
-            note=f"exact local exponent of the variance ratio at m = {scanned['m']:.0f}, the "
-            "largest scanned; demonstrated means nearer to -2 than to -1. The two orders of raw "
-            f"are equal at m = {scanned['crossover']:.0f}, beyond the scan",
+            scanned,
+            note=f"exact local exponent of the variance ratio at m = {largest}, the largest "
+            "scanned; demonstrated means nearer to -2 than to -1. The two orders of raw are equal "
+            f"at m = {own['crossover'].iloc[0]:.0f}",
         ),
     ]
 
