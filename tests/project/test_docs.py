@@ -19,8 +19,8 @@ import localizer
 import numpy as np
 import pandas as pd
 import pytest
-from localizer.verdicts import board
 import yaml
+from localizer.verdicts import board
 from real_workflow import SMOKE, copy_of_the_sources
 from snakemake.utils import update_config
 from stage.configuration import check
