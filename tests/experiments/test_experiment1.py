@@ -266,16 +266,6 @@ def test_crossing_and_leaving():
     assert variance.relative_rms("addition", m=m - 1, R=1) >= variance.relative_rms(
         "pair", m=m - 1, R=1
     )
-    leaves = precision.leaves_the_line(MODEL, tolerance=0.05)
-
-    def excess(size):
-        # the line: replacement without the term of the fresh event
-        full = variance.of("replacement", m=size)
-        term = 4 / (size**2 * (size - 1)) * (size - 1) * variance.zeta_1
-        probes = GaussianBenchmark(mean=(1.5, 0.0), sigma_s=0.5, epsilon=0.5, h=1.0).components
-        return np.sqrt(full.mean(probes) / (full.mean(probes) - term))
-
-    assert excess(leaves) >= 1.05 > excess(leaves - 1)
 
 
 def test_generic_exponents():
