@@ -7,7 +7,7 @@ import sys
 import pytest
 from real_workflow import SMOKE
 
-ALWAYS = {"provenance", "report", "paper", "all"}
+ALWAYS = {"provenance", "report", "crate", "paper", "all"}
 """What follows whenever any result is new."""
 
 
