@@ -137,6 +137,9 @@ def test_a_failed_job_shows_its_reason_and_the_end_of_its_log(project):
     assert done.returncode != 0
     assert "exp1_targets failed: h is out of sorts" in done.stdout
     assert "| ValueError: h is out of sorts" in done.stdout
+    *_, again, last = done.stdout.strip().splitlines()
+    assert again.endswith(f"exp1_targets {' '.join(SMOKE)}")
+    assert last == "exp1_targets failed: h is out of sorts"
     assert not (project.root / "results/smoke/experiment1/targets.json").exists()
 
 
