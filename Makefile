@@ -118,8 +118,15 @@ lock:  ## resolve envs/*.in anew (needs uv)
 	$(COMPILE) -c envs/requirements.lock envs/dev.in -o envs/dev.lock
 	$(COMPILE) -c envs/requirements.lock envs/bench.in -o envs/bench.lock
 
-clean:  ## remove the results and what Snakemake remembers of them
-	rm -rf results/*/ .snakemake .cache
+# With RUN= the results of one run, else all of them; it names what it removes and asks first.
+CLEAN = $(if $(filter command line,$(origin RUN)),$(RUN),$(wildcard results/*/) .snakemake .cache)
+clean:  ## remove all results, or one run's: make clean RUN=results/mine [YES=1]
+	@test -z "$(filter-out results/%,$(filter-out .snakemake .cache,$(CLEAN)))$(findstring ..,$(CLEAN))" || \
+	  { echo "$(RUN) is no run: make clean RUN=results/mine"; exit 2; }
+	@echo "This removes: $(CLEAN)"
+	@test -n "$(YES)" || { printf "Go on? [y/N] "; read answer && test "$$answer" = y; } || \
+	  { echo "Nothing was removed."; exit 1; }
+	@rm -rf $(CLEAN)
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

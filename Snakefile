@@ -13,6 +13,7 @@ include: "workflow/rules/experiment2.smk"
 include: "workflow/rules/experiment3.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/statistics.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/paper.smk"
 include: "workflow/rules/manuscript.smk"
 include: "workflow/rules/report.smk"
@@ -33,3 +34,4 @@ rule all:
         rules.latex_tables.output,
         result("provenance.json"),
         result("report.html"),
+        rules.crate.output,

@@ -17,7 +17,7 @@ from localizer.base.randomness import stream
 from localizer.estimators.batch_sums import BatchSums, scores, sum_batches
 from localizer.estimators.batches import draw, run
 from localizer.estimators.pair_forms import FeaturePairs, KernelPairs, Pairs, factor
-from localizer.kernels.compression import Compression, Moments, compress
+from localizer.kernels.compression import Compression, FeatureMoments, compress
 from localizer.theory.scaling import moments_of_features, q_rho
 
 SEED = 5
@@ -72,14 +72,14 @@ def random_features(N: int) -> np.ndarray:
 
 
 @cache
-def moments(N: int) -> Moments:
+def moments(N: int) -> FeatureMoments:
     """Return the moments of the random features."""
     z = random_features(N)
     second = np.zeros((2560, 2560))
     for first in range(0, N, 8192):
         rows = z[first : first + 8192]
         second += rows.T @ rows
-    return Moments(N, z.mean(axis=0, dtype=np.float64), second / N)
+    return FeatureMoments(N, z.mean(axis=0, dtype=np.float64), second / N)
 
 
 @cache

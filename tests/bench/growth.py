@@ -22,7 +22,8 @@ import pandas as pd
 from localizer.base import checks
 from localizer.base.randomness import stream
 from localizer.estimators import batches, pair_forms, witness
-from localizer.kernels.bank import GaussianBank, Method, NormalBackground
+from localizer.kernels.bank import GaussianBank, NormalBackground, SumMethod
+from localizer.kernels.feature_products import plain_mean
 from localizer.kernels.features import fourier_features
 from scipy.stats import theilslopes
 
@@ -96,7 +97,7 @@ def _engine(size: Size) -> Work:
     )
 
 
-def _exact(size: Size, *, d: int, bandwidths: tuple[float, ...], method: Method) -> Work:
+def _exact(size: Size, *, d: int, bandwidths: tuple[float, ...], method: SumMethod) -> Work:
     bank = GaussianBank(bandwidths)
     x = stream(0, "growth", "exact").standard_normal((size.N, d))
     return partial(witness.loo_witness, x, bank, NormalBackground(bank, d=d), method=method)
@@ -109,7 +110,7 @@ def _random_features(size: Size) -> Work:
     nothing = np.zeros(size.D)
 
     def work() -> list[npt.NDArray[np.float64]]:
-        mean = features.mean(x)
+        mean = plain_mean(features, x)
         return [witness.rff_loo(z, mean, nothing, N=size.N) for z in features.blocks(x)]
 
     return work

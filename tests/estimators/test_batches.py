@@ -31,14 +31,14 @@ def features(N: int, D: int, *key: str | int) -> np.ndarray:
     return (rng.normal(size=(N, D)) + rng.normal(size=D) / 3) / np.sqrt(D)
 
 
-def definition(q: np.ndarray, batches: np.ndarray, threshold: float) -> dict[str, np.ndarray]:
+def definition(q: np.ndarray, batches: np.ndarray) -> dict[str, np.ndarray]:
     """Every sum of the engine, batch by batch and pair by pair."""
     N, m = len(q), batches.shape[1]
 
     def statistic(members: list[int]) -> float:
         return float(np.mean([q[i, j] for i, j in combinations(members, 2)]))
 
-    sums = {name: np.zeros(N) for name in ("count", "total", "pair", "marginal", "exceed")}
+    sums = {name: np.zeros(N) for name in ("count", "total", "pair", "marginal")}
     for batch in batches.tolist():
         T = statistic(batch)
         for a, i in enumerate(batch):
@@ -47,7 +47,6 @@ def definition(q: np.ndarray, batches: np.ndarray, threshold: float) -> dict[str
             sums["total"][i] += T
             sums["pair"][i] += 2 / (m * (m - 1)) * sum(q[i, j] for j in others)
             sums["marginal"][i] += T - statistic(others)
-            sums["exceed"][i] += int(T - threshold > 0)
     return sums
 
 
@@ -73,7 +72,7 @@ def test_every_form_gives_the_definition(N, D, m, batches, replacement, key):
     z = features(N, D, key).astype(np.float32).astype(np.float64)
     q = z @ z.T
     drawn = draw(stream(key), N=N, m=m, batches=batches, replacement=replacement)
-    exact = definition(q, drawn, threshold=0.05)
+    exact = definition(q, drawn)
     drawn_events = exact["count"] > 0
     # each entry may be off by the grid (1e-11 of the kernel) and, in single precision, by some
     # 1e-7 of the kernel for each occurrence
@@ -82,7 +81,7 @@ def test_every_form_gives_the_definition(N, D, m, batches, replacement, key):
         (FeaturePairs(z), 1e-10),
         (FeaturePairs(z.astype(np.float32)), 2e-6 * (1 + exact["count"].max())),
     ):
-        sums = sum_batches(pairs, drawn, replacement=replacement, threshold=0.05)
+        sums = sum_batches(pairs, drawn, replacement=replacement)
         np.testing.assert_array_equal(sums.count, exact["count"])
         np.testing.assert_allclose(sums.total, exact["total"], rtol=0, atol=error * sums.scale)
         np.testing.assert_allclose(sums.pair, exact["pair"], rtol=0, atol=error * sums.scale)
@@ -90,8 +89,6 @@ def test_every_form_gives_the_definition(N, D, m, batches, replacement, key):
         np.testing.assert_allclose(
             marginal, exact["marginal"][drawn_events], rtol=0, atol=20 * error * sums.scale
         )
-        if error == 1e-10:
-            np.testing.assert_array_equal(sums.exceed, exact["exceed"])
 
 
 @pytest.mark.parametrize("form", ["kernel", "features"])
@@ -139,7 +136,7 @@ def test_marginal_is_pair_minus_the_rest():
     drawn = draw(stream(SEED, 1), N=40, m=8, batches=300, replacement=False)
     sums = sum_batches(FeaturePairs(z), drawn, replacement=False)
     found = scores(sums)
-    rest = definition(z @ z.T, drawn, 0.0)
+    rest = definition(z @ z.T, drawn)
     without = (rest["total"] - rest["marginal"]) / rest["count"]
     np.testing.assert_allclose(found.marginal, found.pair - 2 / 8 * without, atol=1e-9)
 
@@ -153,7 +150,6 @@ def test_groups_add_to_the_byte(replacement, dtype):
         "group_size": 40,
         "streams": partial(stream, SEED, "additivity"),
         "replacement": replacement,
-        "threshold": 0.01,
     }
     whole = run(pairs, groups=range(9), **options)
     assert whole.batches == 360
@@ -228,32 +224,13 @@ def test_rotated_features_are_the_same_sample():
     np.testing.assert_allclose(a.total, b.total, atol=1e-9)
 
 
-def test_threshold_counts_the_batches_above():
-    pairs = FeaturePairs(features(50, 4))
-    options = {
-        "m": 6,
-        "groups": range(3),
-        "group_size": 100,
-        "streams": partial(stream, SEED, "threshold"),
-        "replacement": True,
-    }
-    low, middle, high = (
-        scores(run(pairs, threshold=t, **options)).exceedance for t in (-1e9, 0.0, 1e9)
-    )
-    assert (low == 1).all()
-    assert (high == 0).all()
-    assert 0.1 < middle.mean() < 0.9
-    assert scores(run(pairs, **options)).exceedance is None
-
-
 def test_an_event_never_drawn_gets_the_mean():
     q = np.array([[1.0, 0.5, 0.2], [0.5, 1.0, -0.4], [0.2, -0.4, 1.0]])
-    sums = sum_batches(KernelPairs(q), [[0, 1]], replacement=False, threshold=0.0)
+    sums = sum_batches(KernelPairs(q), [[0, 1]], replacement=False)
     found = scores(sums)
     assert found.drawn.tolist() == [True, True, False]
     np.testing.assert_allclose(found.raw, 0.5, atol=1e-10)
     np.testing.assert_allclose(found.pair, 0.5, atol=1e-10)
-    assert found.exceedance.tolist() == [1, 1, 1]
     with pytest.raises(ValueError, match="at least one batch"):
         scores(sums - sums)
 
@@ -266,19 +243,18 @@ def test_scores_of_two_have_no_marginal():
 
 def test_sums_survive_a_file(tmp_path):
     pairs = FeaturePairs(features(20, 4))
-    for threshold in (None, 0.0):
-        sums = sum_batches(pairs, [[0, 1, 2], [3, 4, 5]], replacement=False, threshold=threshold)
-        np.savez(tmp_path / "sums.npz", **sums.as_dict())
-        with np.load(tmp_path / "sums.npz") as stored:
-            read = BatchSums.from_dict(stored)
-        assert equal_bytes(read, sums)
-        assert type(read.m) is int
-        assert type(read.replacement) is bool
-        assert equal_bytes(read + sums, sums + sums)
-        arrays = sums.as_dict()
-        del arrays["pair"]
-        with pytest.raises(ValueError, match="pair"):
-            BatchSums.from_dict(arrays)
+    sums = sum_batches(pairs, [[0, 1, 2], [3, 4, 5]], replacement=False)
+    np.savez(tmp_path / "sums.npz", **sums.as_dict())
+    with np.load(tmp_path / "sums.npz") as stored:
+        read = BatchSums.from_dict(stored)
+    assert equal_bytes(read, sums)
+    assert type(read.m) is int
+    assert type(read.replacement) is bool
+    assert equal_bytes(read + sums, sums + sums)
+    arrays = sums.as_dict()
+    del arrays["pair"]
+    with pytest.raises(ValueError, match="pair"):
+        BatchSums.from_dict(arrays)
 
 
 def test_only_like_sums_add():
@@ -287,7 +263,6 @@ def test_only_like_sums_add():
     for other, name in (
         (sum_batches(FeaturePairs(z), [[0, 1]], replacement=False), "m"),
         (sum_batches(FeaturePairs(z), [[0, 1, 2]], replacement=True), "replacement"),
-        (sum_batches(FeaturePairs(z), [[0, 1, 2]], replacement=False, threshold=0), "threshold"),
         (sum_batches(FeaturePairs(4 * z), [[0, 1, 2]], replacement=False), "scale"),
         (sum_batches(FeaturePairs(z[:19]), [[0, 1, 2]], replacement=False), "N"),
     ):
@@ -413,7 +388,6 @@ def start(**changes):
         (lambda: start(groups=range(0, 4, 2)), "groups must be a range"),
         (lambda: start(groups=range(-1, 2)), "groups must be a range"),
         (lambda: start(threads=0), "threads must be at least 1"),
-        (lambda: start(threshold=float("nan")), "threshold must be finite"),
         (lambda: group_range(1500, group_size=1000), "stop must be a multiple"),
         (lambda: group_range(3000, start=500, group_size=1000), "start must be a multiple"),
         (lambda: group_range(1000, start=1000, group_size=1000), "stop must be at least"),

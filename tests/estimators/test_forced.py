@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from localizer.base.randomness import stream
 from localizer.base.vocabulary import FORCED_ESTIMATORS
+from localizer.estimators.context_moments import ContextMoments, ForcedScores
 from localizer.estimators.forced import (
-    ForcedScores,
-    Moments,
     forced_scores,
     fresh,
     from_sample,
@@ -291,7 +290,7 @@ def test_shared_contexts_correlate_the_raw_errors_of_probes():
 )
 def test_merged_moments_are_those_of_all_contexts(cut, offset, seed):
     values = offset + stream(seed, "moments").standard_normal((3, 50))
-    merged = Moments.of(values[:, :cut]).merge(Moments.of(values[:, cut:]))
+    merged = ContextMoments.of(values[:, :cut]).merge(ContextMoments.of(values[:, cut:]))
     assert merged.contexts == 50
     assert np.allclose(merged.mean, values.mean(axis=1), rtol=1e-12)
     assert np.allclose(merged.variance, values.var(axis=1, ddof=1), rtol=1e-5)
@@ -306,41 +305,13 @@ def test_scores_merge_estimator_by_estimator():
         assert merged[name].mean == pytest.approx(0.6 * one[name].mean + 0.4 * other[name].mean)
 
 
-def test_rms_error_averages_variances():
-    moments = Moments(10, np.zeros(2), np.array([9.0, 27.0]))
-    assert moments.rms_error == pytest.approx(np.sqrt((0.1 + 0.3) / 2))
-
-
 def test_moments_by_hand():
     """Two probes in three contexts: variances 3 and 12, squared errors 1 and 4."""
-    moments = Moments.of(np.array([[0.0, 3.0, 3.0], [0.0, 0.0, 6.0]]))
+    moments = ContextMoments.of(np.array([[0.0, 3.0, 3.0], [0.0, 0.0, 6.0]]))
     assert moments.mean.tolist() == [2.0, 2.0]
     assert moments.scatter.tolist() == [6.0, 24.0]
     assert moments.variance.tolist() == [3.0, 12.0]
     assert moments.standard_error.tolist() == [1.0, 2.0]
-    assert moments.rms_error == pytest.approx(np.sqrt(2.5), rel=1e-15)
-    # the two squares scatter by 3 / sqrt(2), their mean by 3 / 2, its root by 1 / (2 root) of that
-    assert moments.rms_error_resolution == pytest.approx(1.5 / (2 * np.sqrt(2.5)), rel=1e-15)
-
-
-@pytest.mark.simulation
-def test_rms_error_resolution_is_the_spread_of_repeated_experiments():
-    """Probes of one place: 400 experiments know a squared spread to 7 %.
-
-    The squared error of a mean of squares is estimated without bias; only then comes the root.
-    """
-    experiments, probes = 400, 20
-    scores = score([[0.5, 0.0]] * (experiments * probes), m=6, R=20, key="resolution")["pair"]
-    parts = [
-        Moments(20, scores.mean[i::experiments], scores.scatter[i::experiments])
-        for i in range(experiments)
-    ]
-    squares = np.array([part.rms_error**2 for part in parts])
-    said = np.array([(2 * part.rms_error * part.rms_error_resolution) ** 2 for part in parts])
-    off = (squares - squares.mean()) ** 2 * experiments / (experiments - 1) - said
-    error = np.std(off, ddof=1) / np.sqrt(experiments)
-    assert abs(off.mean()) < 5 * error
-    assert error < 0.09 * said.mean()
 
 
 # companions
@@ -508,8 +479,6 @@ def test_bad_input_of_the_rest():
     scores = score([[0.0, 0.0]], R=1)
     with pytest.raises(ValueError, match="contexts must be at least 2 for a variance"):
         _ = scores["raw"].variance
-    with pytest.raises(ValueError, match="at least 2 probes for a resolution"):
-        _ = scores["raw"].rms_error_resolution
     with pytest.raises(ValueError, match="estimator must be one of"):
         _ = scores["best"]
     with pytest.raises(ValueError, match="the same m"):

@@ -8,13 +8,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import oracles
 import pytest
 from localizer.base.randomness import stream
 from localizer.base.vocabulary import MATCHED_ESTIMATORS
 from localizer.estimators import energy, forced, localize, statistics, witness
 from localizer.estimators.batch_statistic import Prepared
+from localizer.estimators.context_moments import ForcedScores
 from localizer.estimators.energy import EnergyBackground
-from localizer.estimators.forced import ForcedScores
 from localizer.estimators.own_statistic import Own
 from localizer.estimators.statistics import MMD, AndersonDarling, Energy
 from localizer.kernels.bank import EmpiricalBackground, GaussianBank, NormalBackground
@@ -256,8 +257,8 @@ def test_the_field_is_the_witness_of_the_sample(sample, reference):
     scores = localize.field(
         Energy().prepare(reference), sample, points, m=m, R=4000, seed=6, replacement=True
     )
-    w = energy.witness(points, sample, background)
-    expected = 2 / m * (w - energy.witness(sample, sample, background).mean())
+    w = oracles.energy_witness(points, sample, background)
+    expected = 2 / m * (w - oracles.energy_witness(sample, sample, background).mean())
     for name in ("addition", "replacement"):
         assert np.all(np.abs(z_values(scores, name, expected)) < 5)
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from localizer.base.randomness import stream
 from localizer.estimators import batch_statistic, mmd, own_statistic, statistics
 from localizer.estimators.batch_statistic import Prepared
-from localizer.estimators.energy import EnergyBackground, energy_distance
+from localizer.estimators.energy import EnergyBackground, pair_target
 from localizer.estimators.own_statistic import Own
 from localizer.estimators.statistics import (
     MMD,
@@ -72,7 +72,7 @@ def test_mmd_is_the_mean_of_the_pair_kernel(sample, reference):
 
 
 def test_energy_is_the_energy_distance(sample, reference):
-    expected = energy_distance(sample, EnergyBackground(reference))
+    expected = pair_target(sample, EnergyBackground(reference)).mean()
     assert Energy().prepare(reference)(sample) == pytest.approx(expected, abs=1e-12)
 
 

@@ -15,7 +15,7 @@ from localizer.experiments import experiment2
 from localizer.experiments.experiment2 import LatentModel
 from localizer.kernels import bank
 from localizer.models.toys import mixture
-from localizer.theory import information, posterior, scaling
+from localizer.theory import information, posterior
 from localizer.verdicts import findings2
 from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -216,9 +216,7 @@ def test_targets_by_brute_force():
     rho = metrics.correlation(target, loo)
     assert row["rho_pair_target"] == pytest.approx(rho, rel=1e-9)
     # each estimator's own law, and the target's own distance from the witness
-    moments = scaling.moments_of_kernel(
-        bank.q_B(sample.x, sample.x, MODEL.bank, MODEL.background), replacement=False
-    )
+    moments = oracles.moments_of_kernel(bank.q_B(sample.x, sample.x, MODEL.bank, MODEL.background))
     for estimator in ("raw", "marginal", "pair"):
         predicted = rho / np.sqrt(1 + moments.q(estimator, m=10, R=1000))
         assert row[f"rho_{estimator}"] == pytest.approx(predicted, rel=1e-6)

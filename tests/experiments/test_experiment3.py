@@ -526,16 +526,20 @@ def test_weights_of_another_length_are_refused(sample, features):
     floor=st.integers(1, 100),
 )
 @settings(max_examples=100, deadline=None)
-def test_quick_performance_is_the_plain_one(seed, signal, background, digits, floor):
+def test_performance_is_that_of_the_ranking(seed, signal, background, digits, floor):
     """To the last digit; rounded scores, so that there are ties of every kind."""
     rng = stream(seed, "quick")
     score = np.round(rng.normal(size=signal + background), digits)
     score[0] += 10
     labels = np.arange(score.size) < signal
-    plain = experiment3.performance(score, labels, sic_floor=floor)
+    ranked = metrics.ranking(score, labels)
+    sic, threshold = ranked.sic(floor=min(floor, background))
     order = rng.permutation(score.size)
-    quick = experiment3.quick_performance(score[order], labels[order], sic_floor=floor)
-    assert quick == (plain["auc"], plain["sic"])
+    found = experiment3.performance(score[order], labels[order], sic_floor=floor)
+    assert found == {
+        **{"auc": ranked.auc, "sic": sic},
+        "sic_background": np.count_nonzero(score[~labels] >= threshold),
+    }
 
 
 def test_pair_variance_by_brute_force(sample, features):

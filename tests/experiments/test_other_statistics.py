@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import oracles
 import pandas as pd
 import pytest
 import yaml
@@ -170,7 +171,7 @@ def test_the_figure_is_drawn_from_its_points(scores, sample, reference, tmp_path
     written = []
     for number in range(2):
         path = tmp_path / f"{number}.png"
-        with figures.comparison(points, mean=[1.5, 0.0], sigma_s=0.5) as figure:
+        with figures.statistics(points, mean=[1.5, 0.0], sigma_s=0.5) as figure:
             files.write_figure(figure, path)
         written.append(path.read_bytes())
     assert written[0] == written[1]
@@ -191,8 +192,8 @@ def test_the_map_has_the_witness_of_the_energy_distance(sample, reference):
     at = table[["x", "y"]].to_numpy()
     background = energy.EnergyBackground(reference)
     # contexts without replacement: the level of the sample is that of distinct pairs
-    level = energy.loo_witness(sample.x, background).mean()
-    exact = 2 / 10 * (energy.witness(at, sample.x, background) - level)
+    level = oracles.energy_loo_witness(sample.x, background).mean()
+    exact = 2 / 10 * (oracles.energy_witness(at, sample.x, background) - level)
     assert np.abs((table["localizer"] - exact) / table["error"]).max() < 6
 
 

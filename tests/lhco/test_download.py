@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from localizer.base.randomness import stream
-from localizer.lhco import download
+from localizer.lhco import download, verify
 from localizer.lhco.download import FetchError, Retry, fetch
 from localizer.lhco.registry import DataFile
 
@@ -197,9 +197,9 @@ def test_git_blob_checksum_is_gits_own(tmp_path):
     file = DataFile("f", "https://x/f", None, None, None, None, 1, "L", "s", ())
     empty = replace(file, git_sha1="e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
     hello = replace(file, git_sha1="ce013625030ba8dba906f756967f9e9ca394464a")
-    assert download.fault(tmp_path / "empty", empty) is None
-    assert download.fault(tmp_path / "hello", hello) is None
-    assert "expected git blob SHA-1 e69de29" in str(download.fault(tmp_path / "hello", empty))
+    assert verify.fault(tmp_path / "empty", empty) is None
+    assert verify.fault(tmp_path / "hello", hello) is None
+    assert "expected git blob SHA-1 e69de29" in str(verify.fault(tmp_path / "hello", empty))
 
 
 def test_a_machine_that_forbids_weak_checksums_for_security_takes_these(tmp_path, monkeypatch):
@@ -212,11 +212,11 @@ def test_a_machine_that_forbids_weak_checksums_for_security_takes_these(tmp_path
 
     weak = {name: strict(name) for name in ("sha1", "md5")}
     stand_in = SimpleNamespace(**weak, sha256=hashlib.sha256)
-    monkeypatch.setattr(download, "hashlib", stand_in)
+    monkeypatch.setattr(verify, "hashlib", stand_in)
     (tmp_path / "hello").write_bytes(b"hello\n")
     file = DataFile("f", "https://x/f", None, None, None, None, 1, "L", "s", ())
     hello = replace(file, git_sha1="ce013625030ba8dba906f756967f9e9ca394464a")
-    assert download.fault(tmp_path / "hello", hello) is None
+    assert verify.fault(tmp_path / "hello", hello) is None
 
 
 def test_a_good_file_arrives_with_progress(server, tmp_path):

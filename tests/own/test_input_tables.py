@@ -36,6 +36,11 @@ def _pandas(frame, path):
 WRITERS = {
     "a.csv": lambda frame, path: frame.to_csv(path, index=False),
     "a.csv.gz": lambda frame, path: frame.to_csv(path, index=False),
+    "semicolons.csv": lambda frame, path: frame.to_csv(path, index=False, sep=";"),
+    "decimal_commas.csv": lambda frame, path: frame.to_csv(path, index=False, sep=";", decimal=","),
+    "tabs.csv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "a.tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "a.tsv.gz": lambda frame, path: frame.to_csv(path, index=False, sep="\t", decimal=","),
     "a.parquet": lambda frame, path: frame.to_parquet(path),
     "a.npy": lambda frame, path: np.save(path, frame.to_numpy()),
     "structured.npy": _structured,
@@ -138,6 +143,27 @@ def test_features_label_and_names(frame):
     np.testing.assert_array_equal(chosen.sample, frame[["x2", "x0"]].to_numpy())
     assert chosen.label is None
     assert chosen.names.tolist() == list(range(40))
+
+
+def test_points_and_commas_in_one_table_are_left_as_they_stand(tmp_path):
+    """1,234 may be a thousand or one and a bit: with 1.5 beside it, it stays text."""
+    (tmp_path / "a.csv").write_text("a;b\n1.5;1,234\n2.5;2,345\n")
+    table = input_tables.read(str(tmp_path / "a.csv"))
+    assert table["a"].tolist() == [1.5, 2.5]
+    assert table["b"].tolist() == ["1,234", "2,345"]
+
+
+def test_names_that_repeat_are_refused(frame):
+    sample = frame.assign(name=["a", "b", "a", "a", "b", *map(str, range(35))])
+    with pytest.raises(ValueError, match=r"column name names 3 events a \(and repeats 2 names"):
+        input_tables.select(sample, other(frame), event_id="name")
+
+
+@pytest.mark.parametrize("day", ["2024-05-17", "17.5.2024 12:30", pd.Timestamp("2024-05-17")])
+def test_dates_are_called_dates(frame, day):
+    problem = input_tables.select(frame.assign(day=day), other(frame).assign(day=day))
+    assert problem.left_out["day"].startswith("it holds dates, as ")
+    assert "days since the first" in problem.left_out["day"]
 
 
 def test_text_and_constants_are_left_out_and_said(frame):

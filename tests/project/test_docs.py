@@ -12,8 +12,10 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from itertools import chain, pairwise, product
 from pathlib import Path
 
+import localizer
 import numpy as np
 import pandas as pd
 import pytest
@@ -145,6 +147,34 @@ def test_every_module_of_the_table_of_equations_is_there():
     assert len(modules) > 30
     for module in modules:
         assert (ROOT / "workflow/localizer" / f"{module}.py").is_file(), module
+
+
+def first_cells(text):
+    """Return what stands in backticks in the first column of the tables of a text."""
+    return re.findall(r"^\| `([^`]+)` \|", text, re.M)
+
+
+def test_the_architecture_names_every_folder():
+    folders, layers = (ROOT / "docs/architecture.md").read_text().split("## The layers")
+    tracked = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*.*")]
+    if (ROOT / ".git").exists():  # a copy of the sources has nothing else in it
+        words = ["git", "ls-files"]
+        listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+        tracked = listed.stdout.splitlines()
+    above = {Path(name).parts[0] for name in tracked if "/" in name and name[0] != "."}
+    below = {"/".join(Path(n).parts[:2]) for n in tracked if re.match(r"workflow/\w+/", n)}
+    assert sorted(first_cells(folders)) == sorted(above | below)
+    packages = {Path(n).parts[2] for n in tracked if re.match(r"workflow/localizer/\w+/", n)}
+    assert sorted(first_cells(layers)) == sorted(packages)
+
+
+def test_the_architecture_shows_the_layers_that_lint_holds():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    held = [layer.split(" | ") for layer in contracts["contracts"][0]["layers"]]
+    page = ROOT / "docs/architecture.md"
+    assert first_cells(page.read_text().split("## The layers")[1]) == [*chain(*held)]
+    drawn = re.findall(r"(\w+) --> (\w+)", *blocks(page, "mermaid"))
+    assert drawn == [pair for above, below in pairwise(held) for pair in product(above, below)]
 
 
 # --- numbers -----------------------------------------------------------------------
@@ -308,7 +338,7 @@ def test_configurations_are_valid(page, copies, monkeypatch):
 def test_the_last_configuration_file_wins(copies):
     page = ROOT / "docs/change-a-parameter.md"
     files = ("--configfile", "config/smoke.yaml", "config/mine.yaml")
-    done = copies(page).snakemake("exp1_toys", "--dry-run", *files)
+    done = copies(page).snakemake("exp1_toys", "--dry-run", "--verbose", *files)
     assert "results/mine/experiment1/toys/000012.csv" in done.stdout  # sizes of the smoke run
 
 
@@ -328,14 +358,8 @@ def test_the_recipe_for_a_figure_makes_one(tmp_path):
     project = copy_of_the_sources(tmp_path / "project")
     with (project.root / "workflow/localizer/figures/experiment1.py").open("a") as file:
         file.write(f"\n\n{drawing}")
-    project.edit(
-        "workflow/rules/experiment1.smk", "rule experiment1:", f"{rule}\nrule experiment1:"
-    )
-    project.edit(
-        "workflow/rules/experiment1.smk",
-        "rules.supp_loo_auc.output,",
-        "rules.supp_loo_auc.output, rules.supp_mine.output,",
-    )
+    table = 'FIGURES["experiment1"] = {\n'
+    project.edit("workflow/rules/experiment1.smk", table, table + rule)
     (project.root / "workflow/report/supp_mine.rst").write_text("A caption.\n")
     assert project.planned("experiment1", *SMOKE)["supp_mine"] == 1
     project.snakemake("supp_mine", *SMOKE)
@@ -366,5 +390,5 @@ def test_the_github_workflows_call_what_exists():
 def test_the_citation_names_the_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert citation["version"] == project["version"]
+    assert citation["version"] == localizer.__version__
     assert citation["license"] == project["license"]

@@ -1,12 +1,16 @@
 """The conda environments and the lock pin the same versions, and every spec parses."""
 
+import ast
 import re
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from rattler import MatchSpec
+from stage.tracking import modules_of
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
 YAMLS = sorted(ENVS.glob("*.yaml"))
@@ -15,6 +19,28 @@ LOCKS = sorted(ENVS.glob("*.lock"))
 SMALLEST = {"requirements": 50, "dev": 60, "bench": 8, "installer": 1}
 #: packages that conda-forge calls otherwise
 CONDA_TO_PYPI = {"matplotlib-base": "matplotlib", "typst-py": "typst"}
+#: packages that are imported by another name
+IMPORT_TO_PYPI = {"yaml": "pyyaml", "pydantic_core": "pydantic", "sklearn": "scikit-learn"}
+#: what no module imports and a run needs all the same, and why
+UNIMPORTED = {
+    "snakemake": "it runs the workflow",
+    "snakemake-executor-plugin-slurm": "profiles/slurm names it",
+    "pygments": "`snakemake --report` shows code with it",
+}
+WORKFLOW = ENVS.parent / "workflow"
+
+
+def imported(files):
+    """Return what some modules import that is neither Python's nor ours, by its name on PyPI."""
+    names = set()
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module.split(".")[0])
+    others = names - set(sys.stdlib_module_names) - {"localizer", "stage", "_packages"}
+    return {IMPORT_TO_PYPI.get(name, name) for name in others}
 
 
 def locked(lock="requirements.lock"):
@@ -64,6 +90,29 @@ def test_every_direct_requirement_is_locked(path):
     wanted = path.with_suffix(".in").read_text().splitlines()
     names = {Requirement(line).name.lower() for line in wanted if line and line[0] not in "#-"}
     assert names <= {name.lower() for name in locked(path.name)}
+
+
+def test_the_package_declares_what_it_imports():
+    project = tomllib.loads((ENVS.parent / "pyproject.toml").read_text())["project"]
+    assert set(project["dependencies"]) == imported((WORKFLOW / "localizer").rglob("*.py"))
+
+
+def test_a_run_declares_what_it_imports():
+    lines = (ENVS / "requirements.in").read_text().splitlines()
+    declared = {Requirement(line).name for line in lines if line and line[0] != "#"}
+    # the surrogate is fitted once, by those who change it
+    modules = {*WORKFLOW.rglob("*.py")} - {WORKFLOW / "scripts/fit_surrogate.py"}
+    assert declared - set(UNIMPORTED) == imported(modules)
+
+
+def test_the_conda_environment_holds_what_its_scripts_import():
+    # paper.yaml is for the one script that typesets; the surrogate is fitted by hand
+    scripts = {*(WORKFLOW / "scripts").glob("[!_]*.py")} - {
+        WORKFLOW / "scripts" / name for name in ("paper.py", "fit_surrogate.py")
+    }
+    modules = {module for script in scripts for module in modules_of(script, WORKFLOW)}
+    names = {spec.split("=")[0] for spec in pinned(ENVS / "analysis.yaml")}
+    assert imported(scripts | modules) <= {CONDA_TO_PYPI.get(name, name) for name in names}
 
 
 def test_the_tools_leave_the_packages_of_a_run_as_they_are():

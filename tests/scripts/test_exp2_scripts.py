@@ -1,4 +1,4 @@
-"""The scripts of Experiment II, and the one that joins tables."""
+"""The scripts of Experiment II."""
 
 import pandas as pd
 from localizer.experiments import experiment2
@@ -25,7 +25,14 @@ def test_the_scan_takes_the_paired_toys(run_on, same):
         for N in (20, 40, 80)
     ]
     table = pd.DataFrame(rows)
-    found = run_on("exp2_n_scan", toys=table, params={"N": [20, 80], "toys": 3})
+    found = run_on(
+        "exp2_toys",
+        parts=[table[:4], table[4:]],
+        params={"N": [20, 80], "toys": 3},
+        output={"toys": "csv", "scan": "csv"},
+    )
+    same(found.toys, table)
+    found = found.scan
     assert found["N"].tolist() == [20, 80]
     assert found["toys"].tolist() == [3, 3]
     same(found, experiment2.n_scan(table[table["N"].ne(40) & table["toy"].lt(3)]))
@@ -78,7 +85,7 @@ def test_targets_and_runs_of_every_toy_in_both_constructions(run_on, same):
     same(runs, pd.concat(tables))
 
 
-def test_the_typical_toy_stands_beside_its_own_targets(run_on):
+def test_the_typical_toy_stands_beside_its_own_targets(run_on, same):
     """Toy 1 is the nearest to the median among those with a run; toy 2 has none."""
     targets = pd.DataFrame(
         {
@@ -103,10 +110,12 @@ def test_the_typical_toy_stands_beside_its_own_targets(run_on):
     )
     found = run_on(
         "exp2_recovery",
-        targets=targets,
-        runs=runs,
-        output={"typical": "csv", "correlations": "csv"},
+        targets=[targets[:2], targets[2:]],
+        runs=[runs[:4], runs[4:]],
+        output=dict.fromkeys(("targets", "runs", "typical", "correlations"), "csv"),
     )
+    same(found.targets, targets)
+    same(found.runs, runs)
     typical = found.typical
     assert len(typical) == 8
     assert (typical["toy"] == 1).all()
@@ -118,9 +127,3 @@ def test_the_typical_toy_stands_beside_its_own_targets(run_on):
     assert (rows["measured"] == 0.2).all()
     assert rows.loc[("independent", 0), "predicted"] == 0.92
     assert rows.loc[("shared", 1), "variance_of_witness"] == 3.0
-
-
-def test_tables_are_joined_in_the_order_given(run_on, same):
-    parts = [pd.DataFrame({"a": [3, 1], "b": [0.5, 0.25]}), pd.DataFrame({"a": [2], "b": [1.5]})]
-    found = run_on("join_tables", parts=parts)
-    same(found, pd.DataFrame({"a": [3, 1, 2], "b": [0.5, 0.25, 1.5]}))

@@ -14,6 +14,7 @@ from localizer.experiments import (
     convergence,
     disjoint_references,
     experiment3,
+    predicted_references,
     reference_draws,
     scaling_law,
 )
@@ -57,13 +58,14 @@ def sample(arrays):
 
 @pytest.fixture(scope="module")
 def made(run_on, arrays):
-    kinds = {"features": "npz", "compressed": "npz", "targets": "npz", "numbers": "json"}
+    arrays_of = ("features", "compressed", "targets", "evaluation")
+    kinds = {**dict.fromkeys(arrays_of, "npz"), "numbers": "json"}
     return run_on(
         "exp3_features",
         edition=EDITION,
         scale={"value": D_MED},
         coordinates=arrays,
-        output={**kinds, "table": "csv"},
+        output=kinds,
         params={**COMMON, "replacement": True, "target": "loo", "noise_lost": 1e-6},
     )
 
@@ -146,8 +148,15 @@ def test_features_targets_and_numbers(made, sample):
     assert numbers["compression"]["rank"] == z.shape[1]
 
 
-def test_the_witness_table_judges_both_samples(made, sample):
-    table = made.table.set_index(["sample", "witness"])
+def test_the_witness_table_judges_both_samples(run_on, made, sample):
+    table = run_on(
+        "exp3_witness",
+        edition=EDITION,
+        targets=made.targets,
+        evaluation=made.evaluation,
+        output="csv",
+        params={"sic_floor": COMMON["sic_floor"]},
+    ).set_index(["sample", "witness"])
     assert (table["edition"] == "tiny").all()
     assert table["background"].tolist() == [36, 36, 36, 30]
     assert table["signal"].tolist() == [9, 9, 9, 14]
@@ -299,14 +308,22 @@ def test_floors_of_every_score(run_on):
     labels = np.array([True] * 2 + [False] * 8)
     exact = np.array([10, 7, 9, 8, 6, 5, 4, 3, 2, 1.0])
     up, down = np.arange(10.0), -np.arange(10.0)
+    samples = {
+        name: stream(SEED, "floors", name).normal(size=(10, 4))
+        for name in ("mixed", "reference", "evaluation_background", "evaluation_signal")
+    }
     found = run_on(
-        "exp3_floors",
+        "exp3_choices",
         edition=EDITION,
+        samples={**samples, "labels": labels},
         targets={"labels": labels, "self_inclusive": down, "loo": up},
-        exact={"exact": exact},
+        within={"sums": 10 * exact},
+        across=[{"sums": np.zeros(10), "events": np.array(1)}],
         scores={"raw": up, "marginal": exact, "pair": down},
-        params={"sic_floors": [1, 4, 9]},
-    )
+        seeds=pd.DataFrame({"draw": [0, 1], "auc_witness": [0.6, 0.8], "C": [10.0, 40.0]}),
+        output={"table": "csv", "floors": "csv"},
+        params={**COMMON, "copula": "uniform", "sic_floors": [1, 4, 9]},
+    ).floors
     assert (found["edition"] == "tiny").all()
     table = found.pivot(index="floor", columns="score", values="sic")
     # a floor above the eight background events has no row
@@ -330,12 +347,8 @@ def test_the_exact_witness_from_its_parts(run_on, arrays, sample):
         for part in ("within", "0", "1", "2")
     }
     assert [int(part["events"]) for part in sums.values()] == [45, 17, 17, 16]
-    found = run_on(
-        "exp3_exact",
-        within=sums["within"],
-        across=[sums[part] for part in "012"],
-        output="npz",
-    )["exact"]
+    across = sum(sums[part]["sums"] for part in "012")
+    found = experiment3.exact_witness(sums["within"]["sums"], across, 50)
 
     def kernel(y):
         square = ((sample.mixed[:, None] - y[None]) ** 2).sum(axis=2)
@@ -399,14 +412,22 @@ def test_seeds_are_draws_of_the_features(run_on, same, arrays, sample):
     same(found, pd.DataFrame(rows))
 
 
-def test_scatter_of_the_published_quantities(run_on):
+def test_scatter_of_the_published_quantities(run_on, same):
     columns = {"auc_witness": [0.90, 0.91, 0.93, 0.95], "C": [5e9, 6e9, 7e9, 9e9], "variance": 1.0}
     draws = pd.DataFrame({"sample_number": [0, 0, 1, 1], **columns})
     seeds = pd.DataFrame({"auc_witness": [0.80, 0.82], "C": [1e9, 3e9], "variance": 2.0})
     published = pd.read_csv(ROOT / "resources" / "published.csv", dtype=str)
-    found = run_on(
-        "exp3_scatter", edition=EDITION, surrogates=draws, seeds=seeds, published=published
-    ).set_index("quantity")
+    made = run_on(
+        "exp3_scatter",
+        edition=EDITION,
+        surrogates=[draws[:1], draws[1:]],
+        seeds=[seeds[:1], seeds[1:]],
+        published=published,
+        output=dict.fromkeys(("surrogates", "seeds", "table"), "csv"),
+    )
+    same(made.surrogates, draws)
+    same(made.seeds, seeds)
+    found = made.table.set_index("quantity")
     assert set(found.index) == {"auc_witness", "C"}
     printed = published.set_index("id")["value"]
     row = found.loc["C"]
@@ -480,12 +501,53 @@ def test_references_of_the_sample_and_of_a_surrogate(run_on, same, arrays, made,
             assert row[f"{name}_spread"] == pytest.approx(part[name].std(ddof=1))
 
 
+def scattered(run_on, edition, **options):
+    """Run the script on small samples; which of its inputs it uses depends on the edition."""
+    rng = stream(SEED, "scattered")
+    shapes = {"mixed": 50, "reference": 40, "evaluation_background": 30, "evaluation_signal": 20}
+    samples = {name: rng.uniform(size=(n, 4)) for name, n in shapes.items()}
+    samples["labels"] = np.arange(50) >= 42
+    params = {
+        **COMMON,
+        **{"max_events": 60, "copula": "uniform", "numbers": [3], "references": 2},
+        **{"references_per_map": 1, "folds": 2, "floors": [1], "points": [POINT], **options},
+    }
+    inputs = {"samples": samples, "scale": {"value": 0.7}, "edition": {"name": edition}}
+    found = run_on("exp3_scatter_part", surrogate=SURROGATE, **inputs, params=params)
+    assert found["sample_number"].tolist() == [3, 3]
+    assert found["draw"].tolist() == [0, 1]
+    return found.drop(columns=["sample_number", "draw"]), samples
+
+
+def test_scatter_over_predicted_references(run_on, same):
+    found, samples = scattered(run_on, "subset")
+    assert set(found.pop("source")) == {"predicted"}
+    assert found["map_number"].tolist() == [0, 1]
+    sizes = {"reference": 60, "evaluation_background": 60}
+    rows = predicted_references.rows_of_predictions(
+        predicted_references.in_coordinates_of_the_pool(samples, copula="uniform", max_events=60),
+        0.7,
+        partial(stream, SEED, "experiment3", "predicted", 3),
+        sizes=sizes,
+        draws=2,
+        draws_per_map=1,
+        folds=2,
+        bandwidths=BANDWIDTHS,
+        features_per_bandwidth=8,
+        rff_form="offset",
+        sic_floor=2,
+        floors=[1],
+        points=[experiment3.Point(**POINT)],
+    )
+    same(found, pd.DataFrame(rows))
+    again, _ = scattered(run_on, "subset", references_per_map=2)
+    assert again["map_number"].tolist() == [0, 0]
+
+
 def test_scatter_over_surrogate_samples(run_on, same):
     """The sizes are the paper's, thinned."""
-    params = {**COMMON, "max_events": 60, "copula": "uniform", "numbers": [3], "references": 2}
-    found = run_on("exp3_scatter_part", surrogate=SURROGATE, params={**params, "points": [POINT]})
-    assert found["sample_number"].tolist() == [3, 3]
-    assert found["reference_number"].tolist() == [0, 1]
+    found, _ = scattered(run_on, "surrogate")
+    assert set(found.pop("source")) == {"scatter"}
     # of the paper's 121352 + 772 mixed events; at least two of each class stay
     sizes = {"mixed_background": 60, "mixed_signal": 2, "reference": 60}
     drawn = reference_draws.draw_surrogate(
@@ -507,8 +569,9 @@ def test_scatter_over_surrogate_samples(run_on, same):
         points=[experiment3.Point(**POINT)],
         sic_floor=2,
         bandwidths=2,
+        floors=[1],
     )
-    same(found.drop(columns=["sample_number", "reference_number"]), pd.DataFrame(rows))
+    same(found.drop(columns="map_number"), pd.DataFrame(rows))
 
 
 def test_choices_stand_beside_their_names(run_on):
@@ -518,15 +581,21 @@ def test_choices_stand_beside_their_names(run_on):
     labels = np.arange(45) >= 36
     base, loo, exact = rng.normal(size=(3, 45))
     seeds = pd.DataFrame({"draw": [0, 1], "auc_witness": [0.6, 0.8], "C": [10.0, 40.0]})
+    # the exact witness comes in the sums of which it is made
+    across = [{"sums": rng.normal(size=45), "events": np.array(events)} for events in (20, 17, 13)]
+    within = 45 * (exact + sum(part["sums"] for part in across) / 50)
     found = run_on(
         "exp3_choices",
         edition=EDITION,
         samples={**samples, "labels": labels},
         targets={"labels": labels, "self_inclusive": base, "loo": loo},
-        exact={"exact": exact},
+        within={"sums": within},
+        across=across,
+        scores={"raw": base, "marginal": loo, "pair": exact},
         seeds=seeds,
+        output={"table": "csv", "floors": "csv"},
         params={**COMMON, "copula": "uniform", "sic_floors": [1, 8, 37]},
-    )
+    ).table
     rows = found.fillna({"is": ""}).set_index(["choice", "is"])
     assert (rows["edition"] == "tiny").all()
 

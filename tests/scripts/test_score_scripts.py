@@ -11,7 +11,7 @@ import pytest
 from localizer.base.randomness import stream
 from localizer.experiments.event_distributions import NAMES
 from localizer.figures import score as figures
-from localizer.own import batch_estimates, crossfit, score, significance
+from localizer.own import batch_estimates, calibration, crossfit, score, significance
 from localizer.own.recipe import Recipe
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import ks_2samp
@@ -334,7 +334,8 @@ def test_what_else_calibration_says(calibrated):
     ahead = [a > b for a in scores["loo"][scores["label"]] for b in scores["loo"][~scores["label"]]]
     assert found["auc"] == pytest.approx(np.mean(ahead))
     numbers = {name: value for name, value in found.items() if not isinstance(value, str)}
-    assert calibrated["table"]["quantity"].tolist() == list(numbers)
+    assert calibrated["table"]["quantity"].tolist() == [calibration.WORDS[name] for name in numbers]
+    assert found["answer"] == calibration.answer(found["p_value"], 39)
     assert calibrated["table"]["value"].tolist() == list(numbers.values())
 
 
@@ -478,7 +479,8 @@ def test_the_figures_get_their_tables_and_names_stay_text(run_script, tmp_path, 
 def test_the_page_gets_what_it_shows(run_script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "page.j2").write_text(
-        "{{ run }} {{ found.p_value }} {{ about.features|join('+') }} {{ rules|join(',') }} "
+        "{{ run }} {{ found.p_value }} {{ p_largest }} {{ words.loo }} "
+        "{{ about.features|join('+') }} {{ rules|join(',') }} "
         "{% for chapter in chapters %}{{ chapter.title }}:"
         "{% for item in chapter['items'] %}{{ item.title }}{% endfor %}{% endfor %}"
     )
@@ -486,7 +488,7 @@ def test_the_page_gets_what_it_shows(run_script, tmp_path, monkeypatch):
     (tmp_path / "caption.rst").write_text("A caption.")
     files.write_csv(pd.DataFrame({"loo": [0.5]}), tmp_path / "top.csv")
     files.write_json({"features": ["a", "b"]}, tmp_path / "about.json")
-    files.write_json({"p_value": 0.125}, tmp_path / "found.json")
+    files.write_json({"p_value": 0.125, "p_largest": 0.001, "draws": 999}, tmp_path / "found.json")
     item = {"file": "top.csv", "caption": "caption.rst", "category": "Which?", "title": "These"}
     run_script(
         "score_page.py",
@@ -497,7 +499,9 @@ def test_the_page_gets_what_it_shows(run_script, tmp_path, monkeypatch):
         output=["page.html"],
         params={"run": "mine", "content": [{**item, "rule": "used", "script": "s.py"}]},
     )
-    assert (tmp_path / "page.html").read_text() == "mine 0.125 a+b used Which?:These"
+    assert (
+        tmp_path / "page.html"
+    ).read_text() == "mine 0.125 p &lt;= 0.001 score a+b used Which?:These"
     # the page is no result: it leaves no record
     assert not (tmp_path / "logs/score_page.json").exists()
 

@@ -9,6 +9,7 @@ from localizer.models.gaussian import GaussianBenchmark
 GIVEN = {"mean": [1.5, 0.0], "sigma_s": 0.5, "epsilon": 0.2, "h": 1.0}
 MODEL = GaussianBenchmark(**GIVEN)
 SEED = 8
+SUMMARY = dict.fromkeys(("table", "points", "cost"), "csv")
 COUNTS = {"signal": 2, "background": 3}
 COMMON = {"seed": SEED, "model": GIVEN, "N": 30, "reference": 40, "options": {}}
 
@@ -68,7 +69,7 @@ def test_times_are_by_event(part):
     assert ratio.tolist() == pytest.approx([200] * 4)
 
 
-def test_the_cost_is_the_mean_over_toys(run_on):
+def test_the_cost_is_the_mean_over_toys(run_on, part, maps):
     one = {"statistic": "mmd", "m": 5, "contexts": 4}
     other = {"statistic": "energy", "m": 5, "contexts": 4}
     parts = [
@@ -76,7 +77,14 @@ def test_the_cost_is_the_mean_over_toys(run_on):
         pd.DataFrame([{**other, "toy": 0, "seconds": 9, "milliseconds_per_event": 7.0}]),
         pd.DataFrame([{**one, "toy": 1, "seconds": 9, "milliseconds_per_event": 2.0}]),
     ]
-    found = run_on("statistics_cost", parts=parts)
+    found = run_on(
+        "statistics_summary",
+        scores=[part.scores],
+        times=parts,
+        maps=maps,
+        output=SUMMARY,
+        params={"model": GIVEN},
+    ).cost
     assert found["statistic"].tolist() == ["mmd", "energy"]
     assert found["milliseconds_per_event"].tolist() == [1.5, 7.0]
 
@@ -95,8 +103,9 @@ def test_the_summary_of_all_parts(run_on, same, part, maps):
     found = run_on(
         "statistics_summary",
         scores=[part.scores, later],
+        times=[part.times],
         maps=maps,
-        output={"table": "csv", "points": "csv"},
+        output=SUMMARY,
         params={"model": GIVEN},
     )
     scores = pd.concat([part.scores, later], ignore_index=True)

@@ -53,6 +53,21 @@ def test_what_tells_of_the_run_is_excepted(one, two):
     assert (found.differences, found.compared, found.pictures_left_out) == ([], 4, 1)
 
 
+def test_the_name_of_a_run_is_no_result(one, two):
+    for folder in (one, two):
+        mark = f"{folder.name}: not the paper's statistics"
+        files.write_text(f"Scoreboard: {mark}.\n", folder / "scoreboard.txt")
+        table = pd.DataFrame({"value": [1.0], "note": [f"{mark}; more"]})
+        files.write_csv(table, folder / "scoreboard.csv")
+        (folder / "a.png").write_bytes(folder.name.encode())
+    found = compare.compare(one, two)
+    assert (found.differences, found.pictures_left_out) == ([], 1)
+    table = pd.DataFrame({"value": [2.0], "note": ["two: not the paper's statistics; more"]})
+    files.write_csv(table, two / "scoreboard.csv")
+    (difference,) = differences(one, two)
+    assert difference.startswith("scoreboard.csv: value differs in 1 of 1 values")
+
+
 def test_a_file_on_one_side_only(one, two):
     (two / "a.tex").unlink()
     files.write_text("", two / "figures" / "logs" / "b.txt")

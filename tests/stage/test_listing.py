@@ -14,7 +14,8 @@ def test_every_rule_is_found_at_its_line():
     assert len(found) > 80
     for name, definition in found.items():
         line = Path(definition.file).read_text().splitlines()[definition.line - 1]
-        assert line in (f"rule {name}:", f"use rule {definition.base} as {name} with:")
+        begins = (f"rule {name}:", f"use rule {definition.base} as {name} with:", f'    "{name}')
+        assert line.startswith(begins)
         assert definition.text.startswith(line)
 
 
@@ -37,6 +38,23 @@ def test_a_rule_made_from_another_has_its_script(tmp_path):
         **dict.fromkeys(("one", "two", "three"), "workflow/scripts/a.py"),
         "four": "workflow/scripts/b.py",
     }
+
+
+def test_a_figure_is_an_entry_of_a_table(tmp_path):
+    (tmp_path / "a.smk").write_text(
+        'FIGURES["a"] = {\n    "fig01_one": drawn(\n        "One",\n        x=1,\n    ),\n'
+        '    "supp_two": drawn("Two", y=2),\n}\n\n\nrule three:\n    input: 1\n'
+    )
+    found = listing.definitions([tmp_path / "a.smk"])
+    assert {name: where.line for name, where in found.items()} == {
+        "fig01": 2,
+        "supp_two": 6,
+        "three": 10,
+    }
+    assert found["fig01"].text == '    "fig01_one": drawn(\n        "One",\n        x=1,\n    ),'
+    assert found["supp_two"].text == '    "supp_two": drawn("Two", y=2),'
+    drawn = dict.fromkeys(("fig01", "supp_two"), "workflow/scripts/draw.py")
+    assert listing.scripts(found) == drawn
 
 
 def test_every_script_is_there():

@@ -50,8 +50,15 @@ def page(tmp_path, monkeypatch):
     first = {"id": "e1.a_b", "experiment": "I", "published": "9.2287e-4", "reproduced": "9.2e-4"}
     first |= {"published_error": "1.25e-06", "published_error_from": "printed", "verdict": "agrees"}
     second = {"id": "e2.c", "experiment": "II", "value": "False", "verdict": "disagrees"}
+    second |= {
+        "quantity": "all is well",
+        "reproduced": "0.25",
+        "where": "sec. 2",
+        "note": "it is not",
+    }
+    third = {"id": "e3.d", "experiment": "III", "verdict": "tension", "quantity": "a slope"}
     held = {"id": "t.d", "experiment": "-", "kind": "identity", "verdict": "agrees"}
-    scores = pd.DataFrame([{**row, **first}, {**row, **second}, {**row, **held}])
+    scores = pd.DataFrame([{**row, **each} for each in (first, second, third, held)])
     scores.to_csv("results/mine/scoreboard.csv", index=False)
 
     def render(*categories, notice=""):
@@ -75,11 +82,36 @@ def page(tmp_path, monkeypatch):
             items=items,
             downloads=["paper.pdf"],
             scoreboard=pd.read_csv("results/mine/scoreboard.csv", dtype=str),
+            verdicts=board.VERDICTS,
             rules={"a": listing.Definition("workflow/rules/a.smk", 7, "rule a:\n    input: '<'")},
             provenance=PROVENANCE,
         )
 
     return render
+
+
+def test_the_page_opens_with_what_does_not_hold(page):
+    text = page("Experiment I", "Experiment I", "Scoreboard")
+    opening = text[: text.index("<main")]
+    assert "1 of 3 numbers and claims that could be judged do not hold" in opening
+    words = " ".join(re.sub("<[^>]+>", "", opening).split())
+    assert re.search(r"All is well \(sec. 2\). Found: 0.250*. It is not. e2.c", words)
+    assert "1 with the verdict tension A slope" in words
+    assert opening.index("All is well") < opening.index("A slope")
+
+
+def test_a_page_on_which_all_holds_says_so(page):
+    scores = pd.read_csv("results/mine/scoreboard.csv", dtype=str)
+    scores[scores["verdict"] == "agrees"].to_csv("results/mine/scoreboard.csv", index=False)
+    assert "All 1 numbers and claims that could be judged hold" in page("Scoreboard")
+
+
+def test_a_run_that_is_not_judged_finds_nothing(page):
+    scores = pd.read_csv("results/mine/scoreboard.csv", dtype=str)
+    scores.assign(verdict="not comparable").to_csv("results/mine/scoreboard.csv", index=False)
+    text = page("Experiment I", notice="mine: small")
+    assert "What was found" not in text
+    assert "Nothing here is held against the paper" in text
 
 
 def chapters(text):
@@ -104,7 +136,7 @@ def test_words_are_escaped_and_captions_marked_up(page):
 def test_what_a_reader_must_know_stands_on_the_page(page):
     text = page("Experiment I", "Experiment I", "Scoreboard", notice="mine: not the paper's")
     assert "mine: not the paper&#39;s." in text
-    assert re.search(r"edition\s+<strong>surrogate</strong>", text)
+    assert re.search(r"edition\s+<strong>surrogate</strong>, because &lt;nothing", text)
     assert '<strong class="agrees">1</strong>agrees' in text
     assert '<strong class="disagrees">1</strong>disagrees' in text
     # an identity that holds is no agreement

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from localizer.lhco import download, editions, raw, registry, samples
+from localizer.lhco import addresses, download, editions, raw, registry, samples
 from localizer.lhco.registry import DataFile
 from real_workflow import copy_of_the_sources
 from stage import files
@@ -210,7 +210,7 @@ def test_a_shell_command_as_mirror_is_the_name_of_a_folder(tmp_path):
     marker = tmp_path / "marker"
     for mirror in (f"$(touch {marker})", f"`touch {marker}`", f"x; touch {marker}"):
         with pytest.raises(ValueError, match="is not a directory"):
-            download.sources(entry(b"x"), mirror)
+            addresses.sources(entry(b"x"), mirror)
     assert not marker.exists()
 
 

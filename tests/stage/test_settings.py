@@ -112,6 +112,14 @@ def test_a_key_that_is_written_twice_is_refused(tmp_path):
         ({"colour": 1}, "colour is not a key; known are run, seed,"),
         ({"experiment1": {"N": -5}}, "experiment1.N is -5; it must be at least 2."),
         ({"experiment1": {"N": "many"}}, 'experiment1.N is "many"; it must be a whole number.'),
+        (
+            {"experiment1": {"N": "1e3"}},
+            'experiment1.N is "1e3"; it must be a whole number, written 1000.',
+        ),
+        (
+            {"experiment1": {"model": {"h": "1e-3"}}},
+            'experiment1.model.h is "1e-3"; it must be a finite number, written 0.001.',
+        ),
         ({"experiment1": {"N": 2.5}}, "experiment1.N is 2.5; it must be a whole number."),
         ({"seed": None}, "seed is empty; it must be a whole number."),
         ({"run": "../up"}, 'run is "../up"; it must be made of letters'),

@@ -157,15 +157,6 @@ def test_simulated_remainder_equals_plain_replacement():
     assert np.all(controlled.standard_error < 0.6 * m * plain.standard_error)
 
 
-def test_scan_of_the_signal_fraction():
-    """Local O(epsilon), global O(epsilon^2)."""
-    scan = functionals.epsilon_scan(MODEL, [0.001, 0.01, 0.1], m=20)
-    assert np.allclose(np.diff(np.log10(scan["mmd2"])), 2)
-    assert np.allclose(np.diff(np.log10(scan["separation"])), 1)
-    assert np.allclose(scan["ratio"], [2000, 200, 20])
-    assert scan["separation"][1] == pytest.approx(2 * 0.01 * MODEL.D_SB / 20)
-
-
 def test_bad_input():
     null = replace(MODEL, epsilon=0.0)
     for function in (functionals.influence, functionals.second_order):
@@ -179,10 +170,5 @@ def test_bad_input():
         functionals.plug_in(PROBES, h=0.0)
     with pytest.raises(ValueError, match="m must be at least 1"):
         functionals.localization(MODEL, PROBES, 0)
-    with pytest.raises(ValueError, match="each of epsilons must lie between 0 and 1"):
-        functionals.epsilon_scan(MODEL, [0.1, 0.0], m=20)
-    same = GaussianBenchmark(mean=(0.0,), sigma_s=1.0, epsilon=0.1, h=1.0)
-    with pytest.raises(ValueError, match="differs from the background"):
-        functionals.epsilon_scan(same, [0.1], m=20)
     with pytest.raises(ValueError, match="m must be at least 3"):
         functionals.simulated_remainder(MODEL, PROBES, m=2, R=10, rngs=generators(4))

@@ -7,7 +7,7 @@ import sys
 import pytest
 from real_workflow import SMOKE
 
-ALWAYS = {"provenance", "report", "paper", "all"}
+ALWAYS = {"provenance", "report", "crate", "paper", "all"}
 """What follows whenever any result is new."""
 
 
@@ -51,6 +51,15 @@ def test_a_changed_parameter_reruns_what_depends_on_it(branch):
     planned = set(branch.planned(*SMOKE))
     assert {"exp1_targets", "exp1_toys_part", "exp1_forced", "fig03", "scoreboard"} <= planned
     assert not any(name.startswith(("exp2", "exp3", "lhco", "compile")) for name in planned)
+
+
+def test_a_changed_sic_floor_reruns_no_features_and_no_batches(branch):
+    """Scores are judged anew; the witness, the batches and the exact kernel stay."""
+    branch.edit("config/smoke.yaml", "  sic_floor: 5\n", "  sic_floor: 6\n")
+    planned = set(branch.planned(*SMOKE))
+    assert {"exp3_witness", "exp3_sweep", "supp_lhco_sic_floor", "scoreboard"} <= planned
+    computed = ("exp1", "exp2", "exp3_features", "exp3_batches", "exp3_exact", "lhco_c", "compile")
+    assert not [name for name in planned if name.startswith(computed)]
 
 
 def test_a_parameter_of_one_study_leaves_the_others(branch):
@@ -128,18 +137,30 @@ def test_a_failed_job_shows_its_reason_and_the_end_of_its_log(project):
     assert done.returncode != 0
     assert "exp1_targets failed: h is out of sorts" in done.stdout
     assert "| ValueError: h is out of sorts" in done.stdout
+    *_, again, last = done.stdout.strip().splitlines()
+    assert again.endswith(f"exp1_targets {' '.join(SMOKE)}")
+    assert last == "exp1_targets failed: h is out of sorts"
     assert not (project.root / "results/smoke/experiment1/targets.json").exists()
 
 
 def said_of(project, what, *words):
     """Return what a dry run says (``input`` or ``reason``) of each job, by its output."""
-    said = project.snakemake("--dry-run", *words, *SMOKE).stdout
+    said = project.snakemake("--dry-run", "--verbose", *words, *SMOKE).stdout
     found = {}
     for block in said.split("\nrule ")[1:]:
         lines = dict(line.strip().split(": ", 1) for line in block.splitlines() if ": " in line)
         if "output" in lines:
             found[lines["output"]] = lines.get(what, "")
     return found
+
+
+def test_no_rule_reads_a_table_beside_a_figure(project):
+    """What lies there is a copy, for readers; a verdict or a rule reads the table itself."""
+    inputs = said_of(project, "input")
+    assert len(inputs) > 90
+    for job, listed in inputs.items():
+        beside = [path for path in listed.split(", ") if "/figures/" in path]
+        assert not [path for path in beside if path.endswith(".csv")], job
 
 
 def test_what_needs_no_cores_asks_for_none(project):

@@ -55,8 +55,10 @@ def test_with_the_mirror_the_events_are_the_papers(project):
     assert "Nothing to be done" in project.snakemake("-n", "lhco_samples", LHCO_MIRROR="").stdout
     # a deleted file is made again when it is asked for, and what is made from it
     used.unlink()
-    asked = project.planned("results/paper/lhco/events/innerdata_train.npy")
-    assert set(asked) == {"lhco_files"}
+    asked = "results/paper/lhco/events/innerdata_train.npy"
+    assert set(project.planned(asked)) == {"lhco_files"}
+    project.snakemake(asked, LHCO_MIRROR="")
+    assert hashlib.sha256(used.read_bytes()).hexdigest() == digest
 
 
 def test_without_mirror_and_network_there_is_the_surrogate(project):
@@ -66,6 +68,11 @@ def test_without_mirror_and_network_there_is_the_surrogate(project):
     assert "To choose again: snakemake --cores all --forcerun lhco_edition." in done.stdout
     assert counts(project)["reference"] == 272858
     assert counts(project)["mixed_signal"] == 772
+    # the files that it does not use are declared too, and made again when asked for
+    asked = "results/paper/lhco/events/innerdata_train.npy"
+    (project.root / asked).unlink()
+    project.snakemake(asked, LHCO_MIRROR="")
+    assert (project.root / asked).read_bytes() == b""
 
 
 def test_a_named_edition_that_cannot_be_had_is_refused(project):

@@ -71,6 +71,37 @@ def test_after_ctrl_c_the_same_command_goes_on(finished, project):
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
 
 
+@pytest.mark.slow
+def test_ctrl_c_is_a_sentence_and_not_a_screen_of_errors(project):
+    logs = project.root / RESULTS / "logs"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", "1", *SOON, "exp1_m_scan", *SMOKE],
+        cwd=project.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    try:
+        # the log of a job begins when its script has read what it imports
+        while process.poll() is None and not list(logs.rglob("*.log")):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        said, _ = process.communicate(timeout=300)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.returncode != 0
+    assert "Interrupted; waiting for the running jobs to end." in said
+    last = said.strip().splitlines()[-1]
+    assert last.startswith("The same command goes on from here: snakemake --cores 1")
+    assert last.endswith(" ".join(("exp1_m_scan", *SMOKE)))
+    assert "Traceback" not in said
+    assert " failed: " not in said
+
+
 # --- which events ------------------------------------------------------------------
 
 

@@ -27,10 +27,12 @@ window.addEventListener("load", () => {
   const scores = document.getElementById("scores");
   const visible = () => [...scores.tBodies[0].rows].filter(row => row.checkVisibility());
   const buttons = [...document.querySelectorAll(".filters button")];
-  const filtered = {all: visible().length, verdicts: {}};
+  const filtered = {folded: visible().length, verdicts: {}};
+  scores.closest("details").open = true;
+  filtered.all = visible().length;
   for (const button of buttons) {
     button.click();
-    filtered.verdicts[button.dataset.verdict] = visible().length;
+    filtered.verdicts[button.dataset.verdict] = visible().map(row => row.dataset.verdict);
     button.click();
   }
   const choose = (id, value, event) => {
@@ -105,6 +107,7 @@ def test_the_page_in_a_browser(finished, tmp_path):
     assert all(seen["pictures"])
     pictures = {path.stem for path in (finished.root / "results/smoke/figures").glob("*.png")}
     assert pictures <= set(seen["titles"])
+    assert seen["titles"].count("gallery") == 9
     assert seen["outside"] == []
     assert seen["anchors"] == []
     assert seen["chapters"][0] == "Scoreboard"
@@ -126,12 +129,14 @@ def test_the_page_in_a_browser(finished, tmp_path):
 
     scores = pd.read_csv(finished.root / "results/smoke/scoreboard.csv", dtype=str)
     filtered = seen["filtered"]
+    assert filtered["folded"] == 0
     assert filtered["all"] == filtered["again"] == len(scores)
     counted = scores["verdict"].mask(
         (scores["kind"] == "identity") & (scores["verdict"] == "agrees"), "identity"
     )
+    assert set(filtered["verdicts"]) >= set(counted)
     for verdict, left in filtered["verdicts"].items():
-        assert left == (counted != verdict).sum()
+        assert left == [verdict] * (counted == verdict).sum()
     assert filtered["experiments"] == ["II"] * (scores["experiment"] == "II").sum()
     assert 0 < len(filtered["words"]) < len(filtered["experiments"])
     assert all("loo" in text and "witness" in text for text in filtered["words"])

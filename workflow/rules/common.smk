@@ -1,14 +1,16 @@
 # Helpers only: where results go, what a rule's script imports, how a bad config is told.
 import os
+import re
 import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
-from stage import kills, listing, provenance, tracking  # noqa: E402
+from stage import kills, listing, provenance, terminal, tracking  # noqa: E402
 from stage.configuration import check  # noqa: E402
 
 SHIPPED = Path("config/config.yaml")
@@ -50,6 +52,10 @@ OTHER_STATISTICS = (
 
 RESULTS = f"results/{config['run']}"
 REPORTED = []  # what the report shows, in the order of the rules
+FIGURES = {}  # by the module that draws them, and by name
+TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
+# what a script repeats when it advises a command
+os.environ["RUN_OPTIONS"] = terminal.options(workflow.config_settings.configfiles)
 
 
 def result(path):
@@ -72,12 +78,13 @@ def modules_of_the_package():
 
 
 def compiled(script):
-    """The compiled kernels behind a script: there before the first of its jobs begins.
+    """The modules behind a script, and their compiled kernels: there before its first job begins.
 
-    They depend on nothing that the script does not depend on, so they add no rerun.
+    The kernels depend on nothing that the script does not depend on, so they add no rerun.
     """
     modules = tracking.with_kernels(WORKFLOW / "scripts" / script, WORKFLOW)
-    return [result(f"kernels/{module}.txt") for module in modules]
+    kernels = [result(f"kernels/{module}.txt") for module in modules]
+    return {"code": code(script), "compiled": kernels}
 
 
 def kernel_module(wildcards):
@@ -117,17 +124,32 @@ def shown(path, category, title, *, caption=None):
     )
 
 
-def figure(name, category, title, *, points=()):
-    """The files of a figure, of which the report shows the png.
+def drawn(title, *, chapter=None, beside=("",), options=None, **tables):
+    """What a figure is drawn from; its rule is in figures.smk.
 
-    The first tables that its rule takes in are put beside it, each under the figure's name
-    and one of the endings ``points``.
+    The first ``tables`` are put beside it, each under its name and an ending of ``beside``.
     """
+    content = {"title": title, "chapter": chapter, "beside": beside, "tables": tables}
+    return SimpleNamespace(**content, options=options or {})
+
+
+def figure_rule(name):
+    """The name of the rule that draws a figure, fig05 for fig05_nscan."""
+    return name[:5] if name.startswith("fig") else name
+
+
+def figure(name, category, title, beside=()):
+    """The files of a figure, of which the report shows the png."""
     return [
         shown(f"figures/{name}.png", category, title),
         result(f"figures/{name}.pdf"),
-        *(result(f"figures/{name}{ending}.csv") for ending in points),
+        *(result(f"figures/{name}{ending}.csv") for ending in beside),
     ]
+
+
+def drawings(module):
+    """The figures that a module of localizer/figures draws."""
+    return expand(result("figures/{name}.pdf"), name=FIGURES[module])
 
 
 def table(name, category, title):
@@ -207,6 +229,18 @@ def page_templates():
     return [os.path.relpath(WORKFLOW / "report" / f"{name}.html.j2") for name in names]
 
 
+def read_by_the_paper(function):
+    """What its sources name in calls of a function that reads results (paper/lib)."""
+    text = "".join(Path(part).read_text(encoding="utf-8") for part in PAPER_PARTS)
+    return sorted(set(re.findall(rf'\b{function}\(\s*"(.+?)"', text)))
+
+
+def listed_in_the_crate(wildcards):
+    """The results that the crate lists: all that the report shows, and the pages themselves."""
+    figures = [item["file"] for item in reported()]
+    return [rules.report.output[0], *rules.paper.output, *DOWNLOADS, *figures]
+
+
 def put_on_record():
     """Refresh provenance.json; on a full disk the jobs have said so already."""
     with suppress(OSError):
@@ -214,16 +248,22 @@ def put_on_record():
 
 
 def say_how_it_went():
-    """Put the run on record, also one of a single target, and say what it found."""
+    """Put the run on record, also one of a single target, and end with what it found."""
     put_on_record()
-    tally = Path(result("scoreboard.txt"))
-    if tally.exists():
-        print(tally.read_text(), file=sys.stderr)
+    if TERMINAL:
+        TERMINAL.end()
+    else:
+        print(*terminal.answer(workflow.dag, Path(RESULTS)), sep="\n", file=sys.stderr)
 
 
 def say_what_failed():
-    """Put the failed run on record, and speak for the jobs that could not."""
+    """Put the failed run on record, and say why it failed, also for jobs that could not."""
+    interrupted = TERMINAL and TERMINAL.interrupted
+    sentences = []
     with suppress(OSError):
-        for sentence in kills.killed(Path(RESULTS)):
-            print(f"\n{sentence}", file=sys.stderr)
+        sentences = [] if interrupted else kills.killed(Path(RESULTS))
     put_on_record()
+    if TERMINAL:
+        TERMINAL.fail(sentences)
+    else:
+        print(*sentences, sep="\n", file=sys.stderr)

@@ -1,5 +1,6 @@
 # Experiment I: controlled validation with a known signal (sec. exp-known-signal).
 EXPERIMENT1 = config["experiment1"]
+MODEL1 = {"seed": config["seed"], "model": EXPERIMENT1["model"]}
 
 
 rule exp1_targets:
@@ -26,8 +27,7 @@ rule exp1_targets:
 
 rule exp1_toys_part:
     input:
-        code=code("exp1_toys_part.py"),
-        compiled=compiled("exp1_toys_part.py"),
+        **compiled("exp1_toys_part.py"),
     output:
         result("experiment1/toys/{part}.csv"),
     log:
@@ -37,8 +37,7 @@ rule exp1_toys_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         N=EXPERIMENT1["N"],
         m=EXPERIMENT1["m"],
         numbers=lambda wildcards: JOBS.toys1.parts[wildcards.part],
@@ -48,55 +47,22 @@ rule exp1_toys_part:
 
 rule exp1_toys:
     input:
-        code=code("join_tables.py"),
+        code=code("exp1_toys.py"),
         parts=expand(result("experiment1/toys/{part}.csv"), part=JOBS.toys1.parts),
     output:
-        result("experiment1/toys.csv"),
+        toys=result("experiment1/toys.csv"),
+        roc=result("experiment1/roc.csv"),
+        field=result("experiment1/residual_field.csv"),
     log:
         result("logs/exp1_toys.log"),
     localrule: True
     conda:
         "../../envs/analysis.yaml"
-    script:
-        "../scripts/join_tables.py"
-
-
-rule exp1_roc:
-    input:
-        code=code("exp1_roc.py"),
-        toys=rules.exp1_toys.output[0],
-    output:
-        result("figures/fig02_roc.csv"),
-    log:
-        result("logs/exp1_roc.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         N=EXPERIMENT1["N"],
     script:
-        "../scripts/exp1_roc.py"
-
-
-rule exp1_residual_field:
-    input:
-        code=code("exp1_residual_field.py"),
-        toys=rules.exp1_toys.output[0],
-    output:
-        result("experiment1/residual_field.csv"),
-    log:
-        result("logs/exp1_residual_field.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
-        N=EXPERIMENT1["N"],
-    script:
-        "../scripts/exp1_residual_field.py"
+        "../scripts/exp1_toys.py"
 
 
 # --- forced inclusion --------------------------------------------------------------
@@ -104,8 +70,7 @@ rule exp1_residual_field:
 
 rule exp1_forced:
     input:
-        code=code("exp1_forced.py"),
-        compiled=compiled("exp1_forced.py"),
+        **compiled("exp1_forced.py"),
     output:
         result("experiment1/{study}/m{m}.csv"),
     log:
@@ -117,8 +82,7 @@ rule exp1_forced:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         study=lambda wildcards: wildcards.study,
         m=lambda wildcards: int(wildcards.m),
         contexts=lambda wildcards: JOBS.contexts[wildcards.study],
@@ -150,8 +114,7 @@ rule exp1_resampling:
 
 rule exp1_null_probe:
     input:
-        code=code("exp1_null_probe.py"),
-        compiled=compiled("exp1_null_probe.py"),
+        **compiled("exp1_null_probe.py"),
     output:
         result("experiment1/null_probe.csv"),
     log:
@@ -161,12 +124,8 @@ rule exp1_null_probe:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
-        x=EXPERIMENT1["null_probe"]["x"],
-        m=EXPERIMENT1["null_probe"]["m"],
-        contexts=EXPERIMENT1["null_probe"]["contexts"],
-        replicas=EXPERIMENT1["null_probe"]["replicas"],
+        **EXPERIMENT1["null_probe"],
+        **MODEL1,
     script:
         "../scripts/exp1_null_probe.py"
 
@@ -192,7 +151,7 @@ rule exp1_m_scan:
         "../scripts/exp1_precision.py"
 
 
-rule exp1_efficiency:
+use rule exp1_m_scan as exp1_efficiency with:
     input:
         code=code("exp1_precision.py"),
         parts=expand(
@@ -204,19 +163,11 @@ rule exp1_efficiency:
         curve=result("experiment1/efficiency_exact.csv"),
     log:
         result("logs/exp1_efficiency.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        model=EXPERIMENT1["model"],
-    script:
-        "../scripts/exp1_precision.py"
 
 
 rule exp1_generic:
     input:
-        code=code("exp1_generic.py"),
-        compiled=compiled("exp1_generic.py"),
+        **compiled("exp1_generic.py"),
     output:
         points=result("experiment1/generic_points.csv"),
         curve=result("experiment1/generic_exact.csv"),
@@ -229,8 +180,7 @@ rule exp1_generic:
         **needs(),
     params:
         **EXPERIMENT1["generic"],
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
     script:
         "../scripts/exp1_generic.py"
 
@@ -240,8 +190,7 @@ rule exp1_generic:
 
 rule exp1_self_influence_part:
     input:
-        code=code("exp1_self_influence_part.py"),
-        compiled=compiled("exp1_self_influence_part.py"),
+        **compiled("exp1_self_influence_part.py"),
     output:
         probe=result("experiment1/self_influence/{part}.csv"),
         profile=result("experiment1/self_influence/{part}_profile.csv"),
@@ -252,8 +201,7 @@ rule exp1_self_influence_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         N=EXPERIMENT1["N"],
         x=EXPERIMENT1["null_probe"]["x"],
         numbers=lambda wildcards: JOBS.null_toys.parts[wildcards.part],
@@ -273,7 +221,7 @@ rule exp1_self_influence:
         ),
     output:
         probe=result("experiment1/self_influence.csv"),
-        profile=result("figures/supp_self_influence.csv"),
+        profile=result("experiment1/self_influence_profile.csv"),
     log:
         result("logs/exp1_self_influence.log"),
     localrule: True
@@ -286,167 +234,62 @@ rule exp1_self_influence:
 # --- figures and findings ----------------------------------------------------------
 
 
-rule fig01:
-    input:
-        code=code("draw_experiment1.py"),
+FIGURES["experiment1"] = {
+    "fig01_resampled_analytic": drawn(
+        "Fig. 1: resampled and analytic scores",
         scores=rules.exp1_resampling.output.scores,
-    output:
-        figure(
-            "fig01_resampled_analytic",
-            "Experiment I",
-            "Fig. 1: resampled and analytic scores",
-            points=[""],
-        ),
-    log:
-        result("logs/fig01.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        figure="resampled_analytic",
-    script:
-        "../scripts/draw_experiment1.py"
-
-
-use rule fig01 as supp_resampling with:
-    input:
-        code=code("draw_experiment1.py"),
+    ),
+    "supp_resampling": drawn(
+        "Residual against the number of contexts",
         scaling=rules.exp1_resampling.output.scaling,
-    output:
-        figure(
-            "supp_resampling",
-            "Experiment I",
-            "Residual against the number of contexts",
-            points=[""],
-        ),
-    log:
-        result("logs/supp_resampling.log"),
-    params:
-        figure="resampling",
-
-
-use rule fig01 as fig02 with:
-    input:
-        code=code("draw_experiment1.py"),
-        curves=rules.exp1_roc.output[0],
-    output:
-        figure(
-            "fig02_roc", "Experiment I", "Fig. 2: ROC curves of a representative toy"
-        ),
-    log:
-        result("logs/fig02.log"),
-    params:
-        figure="roc",
-
-
-use rule fig01 as supp_loo_auc with:
-    input:
-        code=code("draw_experiment1.py"),
-        toys=rules.exp1_toys.output[0],
-    output:
-        figure("supp_loo_auc", "Experiment I", "The AUC over all toys", points=[""]),
-    log:
-        result("logs/supp_loo_auc.log"),
-    params:
-        figure="loo_auc",
-
-
-use rule fig01 as supp_residual_field with:
-    input:
-        code=code("draw_experiment1.py"),
-        field=rules.exp1_residual_field.output[0],
-    output:
-        figure(
-            "supp_residual_field",
-            "Experiment I",
-            "The residual field of the worst toy",
-            points=[""],
-        ),
-    log:
-        result("logs/supp_residual_field.log"),
-    params:
-        figure="residual_field",
-        mean=EXPERIMENT1["model"]["mean"],
-        sigma_s=EXPERIMENT1["model"]["sigma_s"],
-
-
-use rule fig01 as fig03 with:
-    input:
-        code=code("draw_experiment1.py"),
+    ),
+    "fig02_roc": drawn(
+        "Fig. 2: ROC curves of a representative toy",
+        curves=rules.exp1_toys.output.roc,
+    ),
+    "supp_loo_auc": drawn("The AUC over all toys", toys=rules.exp1_toys.output.toys),
+    "supp_residual_field": drawn(
+        "The residual field of the worst toy",
+        options={name: EXPERIMENT1["model"][name] for name in ("mean", "sigma_s")},
+        field=rules.exp1_toys.output.field,
+    ),
+    "fig03_mscan": drawn(
+        "Fig. 3: batch size and the near-degenerate regime",
+        beside=["", "_exact"],
         points=rules.exp1_m_scan.output.points,
         curve=rules.exp1_m_scan.output.curve,
         targets=rules.exp1_targets.output.table,
-    output:
-        figure(
-            "fig03_mscan",
-            "Experiment I",
-            "Fig. 3: batch size and the near-degenerate regime",
-            points=["", "_exact"],
-        ),
-    log:
-        result("logs/fig03.log"),
-    params:
-        figure="mscan",
-
-
-use rule fig01 as fig04 with:
-    input:
-        code=code("draw_experiment1.py"),
+        toys=rules.exp1_toys.output.toys,
+        published="resources/published.csv",
+        options={"m": EXPERIMENT1["m"]},
+    ),
+    "fig04_marginal_pair": drawn(
+        "Fig. 4: efficiency of the estimators",
+        beside=["", "_exact"],
         points=rules.exp1_efficiency.output.points,
         curve=rules.exp1_efficiency.output.curve,
-    output:
-        figure(
-            "fig04_marginal_pair",
-            "Experiment I",
-            "Fig. 4: efficiency of the estimators",
-            points=["", "_exact"],
-        ),
-    log:
-        result("logs/fig04.log"),
-    params:
-        figure="marginal_pair",
-
-
-use rule fig01 as supp_generic_regime with:
-    input:
-        code=code("draw_experiment1.py"),
+    ),
+    "supp_generic_regime": drawn(
+        "The generic regime of the variance ratio",
+        beside=["", "_exact", "_linear"],
         points=rules.exp1_generic.output.points,
         curve=rules.exp1_generic.output.curve,
         linear=rules.exp1_generic.output.linear,
-    output:
-        figure(
-            "supp_generic_regime",
-            "Experiment I",
-            "The generic regime of the variance ratio",
-            points=["", "_exact", "_linear"],
-        ),
-    log:
-        result("logs/supp_generic_regime.log"),
-    params:
-        figure="generic_regime",
-
-
-use rule fig01 as supp_self_influence with:
-    input:
-        code=code("draw_experiment1.py"),
+    ),
+    "supp_self_influence": drawn(
+        "Self-influence at the exact null",
+        options={"x": EXPERIMENT1["null_probe"]["x"]},
         profile=rules.exp1_self_influence.output.profile,
         probe=rules.exp1_self_influence.output.probe,
-    output:
-        figure(
-            "supp_self_influence", "Experiment I", "Self-influence at the exact null"
-        ),
-    log:
-        result("logs/supp_self_influence.log"),
-    params:
-        figure="self_influence",
-        x=EXPERIMENT1["null_probe"]["x"],
+    ),
+}
 
 
 rule exp1_findings:
     input:
         code=code("exp1_findings.py"),
-        toys=rules.exp1_toys.output[0],
-        field=rules.exp1_residual_field.output[0],
+        toys=rules.exp1_toys.output.toys,
+        field=rules.exp1_toys.output.field,
         scores=rules.exp1_resampling.output.scores,
         scaling=rules.exp1_resampling.output.scaling,
         null_probe=rules.exp1_null_probe.output[0],
@@ -463,8 +306,7 @@ rule exp1_findings:
     conda:
         "../../envs/analysis.yaml"
     params:
-        seed=config["seed"],
-        model=EXPERIMENT1["model"],
+        **MODEL1,
         m=EXPERIMENT1["m"],
         loo_toys=EXPERIMENT1["loo_toys_published"],
         contexts=EXPERIMENT1["null_probe"]["contexts"],
@@ -476,12 +318,4 @@ rule experiment1:
     input:
         rules.exp1_targets.output,
         rules.exp1_findings.output,
-        rules.fig01.output,
-        rules.fig02.output,
-        rules.fig03.output,
-        rules.fig04.output,
-        rules.supp_resampling.output,
-        rules.supp_loo_auc.output,
-        rules.supp_residual_field.output,
-        rules.supp_generic_regime.output,
-        rules.supp_self_influence.output,
+        drawings("experiment1"),

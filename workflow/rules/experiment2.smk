@@ -1,12 +1,12 @@
 # Experiment II: information that no single event carries (sec. exp-zero-info).
 EXPERIMENT2 = config["experiment2"]
+MODEL2 = {"seed": config["seed"], "model": EXPERIMENT2["model"]}
 N_SCAN, RECOVERY = EXPERIMENT2["n_scan"], EXPERIMENT2["recovery"]
 
 
 rule exp2_toys_part:
     input:
-        code=code("exp2_toys_part.py"),
-        compiled=compiled("exp2_toys_part.py"),
+        **compiled("exp2_toys_part.py"),
     output:
         result("experiment2/toys/N{N}_{part}.csv"),
     log:
@@ -16,36 +16,26 @@ rule exp2_toys_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=lambda wildcards: int(wildcards.N),
         numbers=lambda wildcards: JOBS.toys2[int(wildcards.N)].parts[wildcards.part],
     script:
         "../scripts/exp2_toys_part.py"
 
 
-use rule exp1_toys as exp2_toys with:
+rule exp2_toys:
     input:
-        code=code("join_tables.py"),
+        code=code("exp2_toys.py"),
         parts=[
             result(f"experiment2/toys/N{N}_{part}.csv")
             for N, jobs in JOBS.toys2.items()
             for part in jobs.parts
         ],
     output:
-        result("experiment2/toys.csv"),
+        toys=result("experiment2/toys.csv"),
+        scan=table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
     log:
         result("logs/exp2_toys.log"),
-
-
-rule exp2_n_scan:
-    input:
-        code=code("exp2_n_scan.py"),
-        toys=rules.exp2_toys.output[0],
-    output:
-        table("exp2_n_scan", "Experiment II", "AUC by ensemble size"),
-    log:
-        result("logs/exp2_n_scan.log"),
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -53,13 +43,12 @@ rule exp2_n_scan:
         N=N_SCAN["N"],
         toys=N_SCAN["toys"],
     script:
-        "../scripts/exp2_n_scan.py"
+        "../scripts/exp2_toys.py"
 
 
 rule exp2_recovery_targets_part:
     input:
-        code=code("exp2_recovery_targets.py"),
-        compiled=compiled("exp2_recovery_targets.py"),
+        **compiled("exp2_recovery_targets.py"),
     output:
         result("experiment2/recovery_targets/{part}.csv"),
     log:
@@ -69,8 +58,7 @@ rule exp2_recovery_targets_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=RECOVERY["N"],
         mu_norm=RECOVERY["mu_norm"],
         m=RECOVERY["m"],
@@ -83,8 +71,7 @@ rule exp2_recovery_targets_part:
 
 rule exp2_recovery_runs_part:
     input:
-        code=code("exp2_recovery_runs.py"),
-        compiled=compiled("exp2_recovery_runs.py"),
+        **compiled("exp2_recovery_runs.py"),
     output:
         result("experiment2/recovery_runs/{part}.csv"),
     log:
@@ -94,8 +81,7 @@ rule exp2_recovery_runs_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=RECOVERY["N"],
         mu_norm=RECOVERY["mu_norm"],
         m=RECOVERY["m"],
@@ -108,39 +94,21 @@ rule exp2_recovery_runs_part:
         "../scripts/exp2_recovery_runs.py"
 
 
-use rule exp1_toys as exp2_recovery_targets with:
-    input:
-        code=code("join_tables.py"),
-        parts=expand(
-            result("experiment2/recovery_targets/{part}.csv"),
-            part=JOBS.target_toys.parts,
-        ),
-    output:
-        result("experiment2/recovery_targets.csv"),
-    log:
-        result("logs/exp2_recovery_targets.log"),
-
-
-use rule exp1_toys as exp2_recovery_runs with:
-    input:
-        code=code("join_tables.py"),
-        parts=expand(
-            result("experiment2/recovery_runs/{part}.csv"), part=JOBS.batch_toys.parts
-        ),
-    output:
-        result("experiment2/recovery_runs.csv"),
-    log:
-        result("logs/exp2_recovery_runs.log"),
-
-
 rule exp2_recovery:
     input:
         code=code("exp2_recovery.py"),
-        targets=rules.exp2_recovery_targets.output[0],
-        runs=rules.exp2_recovery_runs.output[0],
+        targets=expand(
+            result("experiment2/recovery_targets/{part}.csv"),
+            part=JOBS.target_toys.parts,
+        ),
+        runs=expand(
+            result("experiment2/recovery_runs/{part}.csv"), part=JOBS.batch_toys.parts
+        ),
     output:
-        typical=result("figures/fig06_marginal_recovery.csv"),
-        correlations=result("figures/supp_recovery_ensemble.csv"),
+        targets=result("experiment2/recovery_targets.csv"),
+        runs=result("experiment2/recovery_runs.csv"),
+        typical=result("experiment2/recovery_typical.csv"),
+        correlations=result("experiment2/recovery_correlations.csv"),
     log:
         result("logs/exp2_recovery.log"),
     localrule: True
@@ -155,8 +123,7 @@ rule exp2_recovery:
 
 rule exp2_context_part:
     input:
-        code=code("exp2_context_part.py"),
-        compiled=compiled("exp2_context_part.py"),
+        **compiled("exp2_context_part.py"),
     output:
         result("experiment2/context/N{N}.csv"),
     log:
@@ -166,8 +133,7 @@ rule exp2_context_part:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=lambda wildcards: int(wildcards.N),
         toys=N_SCAN["context_toys"],
     script:
@@ -176,10 +142,9 @@ rule exp2_context_part:
 
 rule exp2_context:
     input:
-        code=code("exp2_context.py"),
-        compiled=compiled("exp2_context.py"),
+        **compiled("exp2_context.py"),
         parts=expand(result("experiment2/context/N{N}.csv"), N=N_SCAN["N"]),
-        toys=rules.exp2_toys.output[0],
+        toys=rules.exp2_toys.output.toys,
     output:
         toys=result("experiment2/context.csv"),
         numbers=result("experiment2/context.json"),
@@ -191,8 +156,7 @@ rule exp2_context:
     resources:
         **needs(),
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=EXPERIMENT2["N"],
     script:
         "../scripts/exp2_context.py"
@@ -201,101 +165,40 @@ rule exp2_context:
 # --- figures and findings ----------------------------------------------------------
 
 
-rule fig05:
-    input:
-        code=code("draw_experiment2.py"),
-        scan=rules.exp2_n_scan.output[0],
-    output:
-        figure(
-            "fig05_nscan",
-            "Experiment II",
-            "Fig. 5: recovery with ensemble size",
-            points=[""],
-        ),
-    log:
-        result("logs/fig05.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        figure="nscan",
-    script:
-        "../scripts/draw_experiment2.py"
-
-
-use rule fig05 as fig06 with:
-    input:
-        code=code("draw_experiment2.py"),
+FIGURES["experiment2"] = {
+    "fig05_nscan": drawn(
+        "Fig. 5: recovery with ensemble size", scan=rules.exp2_toys.output.scan
+    ),
+    "fig06_marginal_recovery": drawn(
+        "Fig. 6: recovery by random batches",
+        beside=["", "_toys"],
         typical=rules.exp2_recovery.output.typical,
-    output:
-        figure(
-            "fig06_marginal_recovery",
-            "Experiment II",
-            "Fig. 6: recovery by random batches",
-        ),
-    log:
-        result("logs/fig06.log"),
-    params:
-        figure="recovery",
-
-
-use rule fig05 as supp_auc_by_mu with:
-    input:
-        code=code("draw_experiment2.py"),
-        toys=rules.exp2_toys.output[0],
-    output:
-        figure(
-            "supp_auc_by_mu",
-            "Experiment II",
-            "AUC against the hidden location",
-            points=[""],
-        ),
-    log:
-        result("logs/supp_auc_by_mu.log"),
-    params:
-        figure="auc_by_mu",
-        N=EXPERIMENT2["N"],
-
-
-use rule fig05 as supp_recovery_ensemble with:
-    input:
-        code=code("draw_experiment2.py"),
+        runs=rules.exp2_recovery.output.runs,
+    ),
+    "supp_auc_by_mu": drawn(
+        "AUC against the hidden location",
+        options={"N": EXPERIMENT2["N"]},
+        toys=rules.exp2_toys.output.toys,
+    ),
+    "supp_recovery_ensemble": drawn(
+        "What sets a toy's correlation",
         correlations=rules.exp2_recovery.output.correlations,
-        targets=rules.exp2_recovery_targets.output[0],
-    output:
-        figure(
-            "supp_recovery_ensemble", "Experiment II", "What sets a toy's correlation"
-        ),
-    log:
-        result("logs/supp_recovery_ensemble.log"),
-    params:
-        figure="recovery_ensemble",
-
-
-use rule fig05 as supp_context with:
-    input:
-        code=code("draw_experiment2.py"),
+        targets=rules.exp2_recovery.output.targets,
+    ),
+    "supp_context": drawn(
+        "The bound of the contextual posterior",
         context=rules.exp2_context.output.table,
-    output:
-        figure(
-            "supp_context",
-            "Experiment II",
-            "The bound of the contextual posterior",
-            points=[""],
-        ),
-    log:
-        result("logs/supp_context.log"),
-    params:
-        figure="context",
+    ),
+}
 
 
 rule exp2_findings:
     input:
         code=code("exp2_findings.py"),
-        toys=rules.exp2_toys.output[0],
-        scan=rules.exp2_n_scan.output[0],
-        targets=rules.exp2_recovery_targets.output[0],
-        runs=rules.exp2_recovery_runs.output[0],
+        toys=rules.exp2_toys.output.toys,
+        scan=rules.exp2_toys.output.scan,
+        targets=rules.exp2_recovery.output.targets,
+        runs=rules.exp2_recovery.output.runs,
         context=rules.exp2_context.output.toys,
         numbers=rules.exp2_context.output.numbers,
         published="resources/published.csv",
@@ -307,8 +210,7 @@ rule exp2_findings:
     conda:
         "../../envs/analysis.yaml"
     params:
-        seed=config["seed"],
-        model=EXPERIMENT2["model"],
+        **MODEL2,
         N=EXPERIMENT2["N"],
         published_toys=N_SCAN["published_toys"],
         recovery_m=RECOVERY["m"],
@@ -322,9 +224,5 @@ rule experiment2:
     input:
         rules.exp2_findings.output,
         rules.exp2_context.output,
-        rules.supp_context.output,
-        rules.exp2_n_scan.output,
-        rules.fig05.output,
-        rules.fig06.output,
-        rules.supp_auc_by_mu.output,
-        rules.supp_recovery_ensemble.output,
+        rules.exp2_toys.output,
+        drawings("experiment2"),

@@ -10,11 +10,11 @@ LHCO = {
     "scale": rules.lhco_coordinates.output.scale,
 }
 WITNESS = {
-    name: EXPERIMENT3[name]
-    for name in (
-        *("max_events", "bandwidths", "features_per_bandwidth"),
-        *("rff_form", "sic_floor"),
-    )
+    "seed": config["seed"],
+    "max_events": EXPERIMENT3["max_events"],
+    "bandwidths": EXPERIMENT3["bandwidths"],
+    "features_per_bandwidth": EXPERIMENT3["features_per_bandwidth"],
+    "rff_form": EXPERIMENT3["rff_form"],
 }
 
 
@@ -24,14 +24,13 @@ WITNESS = {
 rule exp3_features:
     input:
         **LHCO,
-        code=code("exp3_features.py"),
-        compiled=compiled("exp3_features.py"),
+        **compiled("exp3_features.py"),
     output:
         features=result("experiment3/features.npz"),
         compressed=result("experiment3/compressed.npz"),
         targets=result("experiment3/targets.npz"),
+        evaluation=result("experiment3/evaluation.npz"),
         numbers=result("experiment3/numbers.json"),
-        table=table("exp3_witness", "Experiment III", "The direct witness"),
     log:
         result("logs/exp3_features.log"),
     conda:
@@ -40,7 +39,6 @@ rule exp3_features:
         **needs(gb=3),
     params:
         **WITNESS,
-        seed=config["seed"],
         target=EXPERIMENT3["target"],
         replacement=EXPERIMENT3["replacement"],
         noise_lost=EXPERIMENT3["noise_lost"],
@@ -48,13 +46,31 @@ rule exp3_features:
         "../scripts/exp3_features.py"
 
 
+rule exp3_witness:
+    input:
+        code=code("exp3_witness.py"),
+        edition=LHCO["edition"],
+        targets=rules.exp3_features.output.targets,
+        evaluation=rules.exp3_features.output.evaluation,
+    output:
+        table("exp3_witness", "Experiment III", "The direct witness"),
+    log:
+        result("logs/exp3_witness.log"),
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        sic_floor=EXPERIMENT3["sic_floor"],
+    script:
+        "../scripts/exp3_witness.py"
+
+
 rule exp3_bandwidths:
     input:
         **LHCO,
-        code=code("exp3_bandwidths.py"),
-        compiled=compiled("exp3_bandwidths.py"),
+        **compiled("exp3_bandwidths.py"),
     output:
-        rows=result("figures/supp_lhco_bandwidths.csv"),
+        rows=result("experiment3/bandwidths.csv"),
         table=table("exp3_bandwidths", "Experiment III", "Single bandwidths"),
     log:
         result("logs/exp3_bandwidths.log"),
@@ -64,7 +80,7 @@ rule exp3_bandwidths:
         **needs(),
     params:
         **WITNESS,
-        seed=config["seed"],
+        sic_floor=EXPERIMENT3["sic_floor"],
         bandwidth_scan=EXPERIMENT3["bandwidth_scan"],
         draws=EXPERIMENT3["bandwidth_draws"],
     script:
@@ -73,8 +89,7 @@ rule exp3_bandwidths:
 
 rule exp3_exact_part:
     input:
-        code=code("exp3_exact_part.py"),
-        compiled=compiled("exp3_exact_part.py"),
+        **compiled("exp3_exact_part.py"),
         coordinates=LHCO["coordinates"],
         scale=LHCO["scale"],
     output:
@@ -94,31 +109,12 @@ rule exp3_exact_part:
         "../scripts/exp3_exact_part.py"
 
 
-rule exp3_exact:
-    input:
-        code=code("exp3_exact.py"),
-        within=result("experiment3/exact/within.npz"),
-        across=expand(
-            result("experiment3/exact/{part}.npz"), part=range(JOBS.exact_parts)
-        ),
-    output:
-        result("experiment3/exact.npz"),
-    log:
-        result("logs/exp3_exact.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/exp3_exact.py"
-
-
 # --- batches -----------------------------------------------------------------------
 
 
 rule exp3_batches_part:
     input:
-        code=code("exp3_batches_part.py"),
-        compiled=compiled("exp3_batches_part.py"),
+        **compiled("exp3_batches_part.py"),
         compressed=rules.exp3_features.output.compressed,
     output:
         result("experiment3/batches/m{m}_{part}.npz"),
@@ -176,8 +172,8 @@ rule exp3_scaling:
     output:
         sweep=result("experiment3/sweep.csv"),
         curves=result("experiment3/law.csv"),
-        by_m=result("figures/fig07_vs_m.csv"),
-        by_R=result("figures/fig08_highm.csv"),
+        by_m=result("experiment3/by_m.csv"),
+        by_R=result("experiment3/by_R.csv"),
         repeated=result("experiment3/repeated_fits.csv"),
         numbers=result("experiment3/scaling.json"),
         fits=table("exp3_scaling", "Experiment III", "Fits of the scaling law"),
@@ -204,9 +200,11 @@ rule exp3_scaling:
 
 rule exp3_scatter_part:
     input:
-        code=code("exp3_scatter_part.py"),
-        compiled=compiled("exp3_scatter_part.py"),
+        **compiled("exp3_scatter_part.py"),
         surrogate="resources/lhco/surrogate/parameters.json",
+        samples=rules.lhco_samples.output.samples,
+        scale=LHCO["scale"],
+        edition=LHCO["edition"],
     output:
         result("experiment3/scatter/{part}.csv"),
     log:
@@ -217,31 +215,21 @@ rule exp3_scatter_part:
         **needs(gb=2),
     params:
         **WITNESS,
-        seed=config["seed"],
+        **{
+            name: SCATTER[name]
+            for name in ("references", "references_per_map", "folds", "floors")
+        },
+        sic_floor=EXPERIMENT3["sic_floor"],
         copula=EXPERIMENT3["copula"],
-        references=SCATTER["references"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.surrogates.parts[wildcards.part],
     script:
         "../scripts/exp3_scatter_part.py"
 
 
-use rule exp1_toys as exp3_surrogates with:
-    input:
-        code=code("join_tables.py"),
-        parts=expand(
-            result("experiment3/scatter/{part}.csv"), part=JOBS.surrogates.parts
-        ),
-    output:
-        result("experiment3/surrogates.csv"),
-    log:
-        result("logs/exp3_surrogates.log"),
-
-
 rule exp3_seeds_part:
     input:
-        code=code("exp3_seeds_part.py"),
-        compiled=compiled("exp3_seeds_part.py"),
+        **compiled("exp3_seeds_part.py"),
         coordinates=LHCO["coordinates"],
         scale=LHCO["scale"],
     output:
@@ -254,32 +242,26 @@ rule exp3_seeds_part:
         **needs(gb=2),
     params:
         **WITNESS,
-        seed=config["seed"],
+        sic_floor=EXPERIMENT3["sic_floor"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.seeds.parts[wildcards.part],
     script:
         "../scripts/exp3_seeds_part.py"
 
 
-use rule exp1_toys as exp3_seeds with:
-    input:
-        code=code("join_tables.py"),
-        parts=expand(result("experiment3/seeds/{part}.csv"), part=JOBS.seeds.parts),
-    output:
-        result("experiment3/seeds.csv"),
-    log:
-        result("logs/exp3_seeds.log"),
-
-
 rule exp3_scatter:
     input:
         code=code("exp3_scatter.py"),
         edition=LHCO["edition"],
-        surrogates=rules.exp3_surrogates.output[0],
-        seeds=rules.exp3_seeds.output[0],
+        surrogates=expand(
+            result("experiment3/scatter/{part}.csv"), part=JOBS.surrogates.parts
+        ),
+        seeds=expand(result("experiment3/seeds/{part}.csv"), part=JOBS.seeds.parts),
         published="resources/published.csv",
     output:
-        table("exp3_scatter", "Experiment III", "Published values among draws"),
+        surrogates=result("experiment3/surrogates.csv"),
+        seeds=result("experiment3/seeds.csv"),
+        table=table("exp3_scatter", "Experiment III", "Published values among draws"),
     log:
         result("logs/exp3_scatter.log"),
     localrule: True
@@ -291,15 +273,14 @@ rule exp3_scatter:
 
 rule exp3_references:
     input:
-        code=code("exp3_references.py"),
-        compiled=compiled("exp3_references.py"),
+        **compiled("exp3_references.py"),
         edition=LHCO["edition"],
         coordinates=LHCO["coordinates"],
         features=rules.exp3_features.output.features,
         compressed=rules.exp3_features.output.compressed,
         surrogate="resources/lhco/surrogate/parameters.json",
     output:
-        rows=result("figures/supp_lhco_references.csv"),
+        rows=result("experiment3/references.csv"),
         table=table("exp3_references", "Experiment III", "The spread over references"),
     log:
         result("logs/exp3_references.log"),
@@ -320,15 +301,21 @@ rule exp3_references:
 
 rule exp3_choices:
     input:
-        code=code("exp3_choices.py"),
-        compiled=compiled("exp3_choices.py"),
+        **compiled("exp3_choices.py"),
         edition=LHCO["edition"],
         samples=rules.lhco_samples.output.samples,
         targets=rules.exp3_features.output.targets,
-        exact=rules.exp3_exact.output[0],
-        seeds=rules.exp3_seeds.output[0],
+        within=result("experiment3/exact/within.npz"),
+        across=expand(
+            result("experiment3/exact/{part}.npz"), part=range(JOBS.exact_parts)
+        ),
+        scores=result(f"experiment3/sweep/m{R_SCAN['m']}.npz"),
+        seeds=rules.exp3_scatter.output.seeds,
     output:
-        table("exp3_choices", "Experiment III", "Choices that the paper leaves open"),
+        table=table(
+            "exp3_choices", "Experiment III", "Choices that the paper leaves open"
+        ),
+        floors=result("experiment3/sic_floors.csv"),
     log:
         result("logs/exp3_choices.log"),
     conda:
@@ -337,44 +324,23 @@ rule exp3_choices:
         **needs(gb=2),
     params:
         **WITNESS,
-        seed=config["seed"],
+        sic_floor=EXPERIMENT3["sic_floor"],
         copula=EXPERIMENT3["copula"],
         sic_floors=EXPERIMENT3["sic_floors"],
     script:
         "../scripts/exp3_choices.py"
 
 
-rule exp3_floors:
-    input:
-        code=code("exp3_floors.py"),
-        edition=LHCO["edition"],
-        targets=rules.exp3_features.output.targets,
-        exact=rules.exp3_exact.output[0],
-        scores=result(f"experiment3/sweep/m{R_SCAN['m']}.npz"),
-    output:
-        result("figures/supp_lhco_sic_floor.csv"),
-    log:
-        result("logs/exp3_floors.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        sic_floors=EXPERIMENT3["sic_floors"],
-    script:
-        "../scripts/exp3_floors.py"
-
-
 rule lhco_portrait:
     input:
-        code=code("lhco_portrait.py"),
-        compiled=compiled("lhco_portrait.py"),
+        **compiled("lhco_portrait.py"),
         edition=LHCO["edition"],
         samples=rules.lhco_samples.output.samples,
         coordinates=LHCO["coordinates"],
         surrogate="resources/lhco/surrogate/parameters.json",
     output:
-        features=result("figures/supp_lhco_features.csv"),
-        quantiles=result("figures/supp_lhco_surrogate.csv"),
+        features=result("experiment3/portrait/features.csv"),
+        quantiles=result("experiment3/portrait/quantiles.csv"),
         correlations=result("experiment3/portrait/correlations.csv"),
         curves=result("experiment3/portrait/curves.csv"),
         table=table("lhco_surrogate", "LHC Olympics data", "Real and surrogate events"),
@@ -397,144 +363,55 @@ rule lhco_portrait:
 # --- figures and findings ----------------------------------------------------------
 
 
-rule fig07:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
-        points=rules.exp3_scaling.output.by_m,
-    output:
-        figure(
-            "fig07_vs_m", "Experiment III", "Fig. 7: convergence with the batch size"
-        ),
-    log:
-        result("logs/fig07.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        figure="vs_m",
-    script:
-        "../scripts/draw_experiment3.py"
-
-
-use rule fig07 as fig08 with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
-        points=rules.exp3_scaling.output.by_R,
-    output:
-        figure("fig08_highm", "Experiment III", "Fig. 8: convergence with the batches"),
-    log:
-        result("logs/fig08.log"),
-    params:
-        figure="highm",
-
-
-use rule fig07 as fig09 with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
+FIGURES["experiment3"] = {
+    "fig07_vs_m": drawn(
+        "Fig. 7: convergence with the batch size", points=rules.exp3_scaling.output.by_m
+    ),
+    "fig08_highm": drawn(
+        "Fig. 8: convergence with the batches", points=rules.exp3_scaling.output.by_R
+    ),
+    "fig09_scaling": drawn(
+        "Fig. 9: the scaling law",
+        options={"fit_minimum": EXPERIMENT3["fit_minimum"]},
         points=rules.exp3_scaling.output.sweep,
         curves=rules.exp3_scaling.output.curves,
         fits=rules.exp3_scaling.output.fits,
-    output:
-        figure(
-            "fig09_scaling", "Experiment III", "Fig. 9: the scaling law", points=[""]
-        ),
-    log:
-        result("logs/fig09.log"),
-    params:
-        figure="scaling",
-        fit_minimum=EXPERIMENT3["fit_minimum"],
-
-
-use rule fig07 as supp_lhco_bandwidths with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
+    ),
+    "supp_lhco_bandwidths": drawn(
+        "Single bandwidths",
         scan=rules.exp3_bandwidths.output.table,
-        seeds=rules.exp3_seeds.output[0],
+        seeds=rules.exp3_scatter.output.seeds,
         published="resources/published.csv",
-    output:
-        figure("supp_lhco_bandwidths", "Experiment III", "Single bandwidths"),
-    log:
-        result("logs/supp_lhco_bandwidths.log"),
-    params:
-        figure="bandwidths",
-
-
-use rule fig07 as supp_lhco_sic_floor with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
-        scan=rules.exp3_floors.output[0],
+    ),
+    "supp_lhco_sic_floor": drawn(
+        "Maximum SIC and its floor",
+        options={"floor": EXPERIMENT3["sic_floor"]},
+        scan=rules.exp3_choices.output.floors,
         published="resources/published.csv",
-    output:
-        figure("supp_lhco_sic_floor", "Experiment III", "Maximum SIC and its floor"),
-    log:
-        result("logs/supp_lhco_sic_floor.log"),
-    params:
-        figure="sic_floor",
-        floor=EXPERIMENT3["sic_floor"],
-
-
-use rule fig07 as supp_lhco_scatter with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
-        draws=rules.exp3_surrogates.output[0],
-        seeds=rules.exp3_seeds.output[0],
-        summary=rules.exp3_scatter.output[0],
-    output:
-        figure(
-            "supp_lhco_scatter", "Experiment III", "One draw among many", points=[""]
-        ),
-    log:
-        result("logs/supp_lhco_scatter.log"),
-    params:
-        figure="scatter",
-
-
-use rule fig07 as supp_lhco_references with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
-        rows=rules.exp3_references.output.rows,
-    output:
-        figure("supp_lhco_references", "Experiment III", "Disjoint references"),
-    log:
-        result("logs/supp_lhco_references.log"),
-    params:
-        figure="references",
-
-
-use rule fig07 as supp_lhco_features with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
+    ),
+    "supp_lhco_scatter": drawn(
+        "One draw among many",
+        draws=rules.exp3_scatter.output.surrogates,
+        seeds=rules.exp3_scatter.output.seeds,
+        summary=rules.exp3_scatter.output.table,
+    ),
+    "supp_lhco_references": drawn(
+        "Disjoint references", rows=rules.exp3_references.output.rows
+    ),
+    "supp_lhco_features": drawn(
+        "The four features",
+        chapter="LHC Olympics data",
         histograms=rules.lhco_portrait.output.features,
-    output:
-        figure("supp_lhco_features", "LHC Olympics data", "The four features"),
-    log:
-        result("logs/supp_lhco_features.log"),
-    params:
-        figure="features",
-
-
-use rule fig07 as supp_lhco_surrogate with:
-    input:
-        code=code("draw_experiment3.py"),
-        edition=LHCO["edition"],
+    ),
+    "supp_lhco_surrogate": drawn(
+        "Real and surrogate events",
+        chapter="LHC Olympics data",
         quantiles=rules.lhco_portrait.output.quantiles,
         correlations=rules.lhco_portrait.output.correlations,
         curves=rules.lhco_portrait.output.curves,
         table=rules.lhco_portrait.output.table,
-    output:
-        figure("supp_lhco_surrogate", "LHC Olympics data", "Real and surrogate events"),
-    log:
-        result("logs/supp_lhco_surrogate.log"),
-    params:
-        figure="surrogate",
+    ),
+}
 
 
 rule exp3_findings:
@@ -542,15 +419,15 @@ rule exp3_findings:
         code=code("exp3_findings.py"),
         published="resources/published.csv",
         counts=rules.lhco_samples.output.counts,
-        witness=rules.exp3_features.output.table,
+        witness=rules.exp3_witness.output[0],
         numbers=rules.exp3_features.output.numbers,
         bandwidths=rules.exp3_bandwidths.output.table,
         sweep=rules.exp3_scaling.output.sweep,
         fits=rules.exp3_scaling.output.fits,
         repeated=rules.exp3_scaling.output.repeated,
         law=rules.exp3_scaling.output.numbers,
-        surrogates=rules.exp3_surrogates.output[0],
-        seeds=rules.exp3_seeds.output[0],
+        surrogates=rules.exp3_scatter.output.surrogates,
+        seeds=rules.exp3_scatter.output.seeds,
     output:
         result("experiment3/findings.json"),
     log:
@@ -570,17 +447,10 @@ rule experiment3:
     input:
         rules.exp3_findings.output,
         rules.exp3_features.output,
+        rules.exp3_witness.output,
         rules.exp3_scaling.output,
         rules.exp3_choices.output,
         rules.exp3_scatter.output,
         rules.exp3_references.output,
         rules.lhco_samples.output,
-        rules.fig07.output,
-        rules.fig08.output,
-        rules.fig09.output,
-        rules.supp_lhco_bandwidths.output,
-        rules.supp_lhco_sic_floor.output,
-        rules.supp_lhco_scatter.output,
-        rules.supp_lhco_references.output,
-        rules.supp_lhco_features.output,
-        rules.supp_lhco_surrogate.output,
+        drawings("experiment3"),

@@ -4,40 +4,7 @@ PAPER_PARTS = sorted(
     for folder in ("lib", "sections")
     for path in Path("paper", folder).glob("*.typ")
 )
-PAPER_FIGURES = [
-    "fig01_resampled_analytic",
-    "fig02_roc",
-    "fig03_mscan",
-    "fig04_marginal_pair",
-    "fig05_nscan",
-    "fig06_marginal_recovery",
-    "fig07_vs_m",
-    "fig08_highm",
-    "fig09_scaling",
-    "supp_context",
-    "supp_generic_regime",
-    "supp_lhco_references",
-    "supp_scoreboard",
-    "supp_self_influence",
-]
-PAPER_POINTS = [
-    "experiment1/efficiency_points",
-    "experiment1/generic_exact",
-    "experiment1/m_scan_points",
-]
 PAPER_SECTIONS = ["run", "seed", "experiment1", "experiment2", "experiment3"]
-PAPER_TABLES = [
-    "exp1_targets",
-    "exp2_context",
-    "exp2_n_scan",
-    "exp3_by_R",
-    "exp3_by_m",
-    "exp3_choices",
-    "exp3_scaling",
-    "exp3_scatter",
-    "exp3_witness",
-    "lhco_samples",
-]
 
 
 rule scoreboard:
@@ -91,9 +58,9 @@ rule paper:
         main="paper/main.typ",
         parts=PAPER_PARTS,
         references="paper/references.yml",
-        figures=expand(result("figures/{name}.pdf"), name=PAPER_FIGURES),
-        points=expand(result("{name}.csv"), name=PAPER_POINTS),
-        tables=expand(result("tables/{name}.csv"), name=PAPER_TABLES),
+        figures=expand(result("figures/{name}.pdf"), name=read_by_the_paper("drawn")),
+        points=expand(result("{name}.csv"), name=read_by_the_paper("points-of")),
+        tables=expand(result("tables/{name}.csv"), name=read_by_the_paper("rows-of")),
         constants=result("experiment3/numbers.json"),
         scores=rules.scoreboard.output.csv,
         numbers=rules.scoreboard.output.numbers,

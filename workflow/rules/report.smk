@@ -2,7 +2,6 @@
 
 
 DOWNLOADS = [
-    *rules.paper.output,
     *(rules.scoreboard.output[name] for name in ("csv", "tex", "numbers")),
     *rules.manuscript.output,
     result("provenance.json"),
@@ -17,6 +16,7 @@ rule provenance:
         result("provenance.json"),
     log:
         result("logs/provenance.log"),
+    priority: 1
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -43,6 +43,7 @@ rule report:
         result("report.html"),
     log:
         result("logs/report.log"),
+    priority: 1
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -50,9 +51,36 @@ rule report:
         run=config["run"],
         notice=OTHER_STATISTICS,
         content=lambda wildcards: reported(),
-        downloads=[os.path.relpath(path, RESULTS) for path in DOWNLOADS],
+        # the page does not wait for typesetting, which may fail
+        downloads=[
+            os.path.relpath(path, RESULTS)
+            for path in (*rules.paper.output, *DOWNLOADS)
+        ],
     script:
         "../scripts/report.py"
+
+
+rule crate:
+    input:
+        code=code("crate.py"),
+        workflow="Snakefile",
+        registry="resources/lhco/registry.csv",
+        provenance=rules.provenance.output[0],
+        listed=listed_in_the_crate,
+    output:
+        metadata=result("ro-crate-metadata.json"),
+        workflow=result("Snakefile"),
+    log:
+        result("logs/crate.log"),
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        outputs=lambda wildcards, input: [
+            os.path.relpath(path, RESULTS) for path in input.listed
+        ],
+    script:
+        "../scripts/crate.py"
 
 
 onstart:

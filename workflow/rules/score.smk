@@ -86,8 +86,7 @@ rule score_problem:
 
 rule score_events:
     input:
-        code=code("score_events.py"),
-        compiled=compiled("score_events.py"),
+        **compiled("score_events.py"),
         problem=rules.score_problem.output.arrays,
         events=rules.score_problem.output.events,
     output:
@@ -111,8 +110,7 @@ rule score_events:
 
 rule score_null_part:
     input:
-        code=code("score_null_part.py"),
-        compiled=compiled("score_null_part.py"),
+        **compiled("score_null_part.py"),
         problem=rules.score_problem.output.arrays,
     output:
         result("score/null/{part}.npz"),
@@ -134,8 +132,7 @@ rule score_null_part:
 
 rule score_calibration:
     input:
-        code=code("score_calibration.py"),
-        compiled=compiled("score_calibration.py"),
+        **compiled("score_calibration.py"),
         problem=rules.score_problem.output.arrays,
         scores=rules.score_events.output.scores,
         scored=rules.score_events.output.about,
@@ -222,8 +219,7 @@ rule score_figures:
 
 rule score_statistic_part:
     input:
-        code=code("score_statistic_part.py"),
-        compiled=compiled("score_statistic_part.py"),
+        **compiled("score_statistic_part.py"),
         own=lambda wildcards: own_module(STATISTIC_NAMES[wildcards.statistic]),
         problem=rules.score_problem.output.arrays,
     output:

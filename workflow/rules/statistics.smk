@@ -10,8 +10,7 @@ OTHER_STATISTICS_CHAPTER = "Beyond the paper: other statistics"
 
 rule statistics_part:
     input:
-        code=code("statistics_part.py"),
-        compiled=compiled("statistics_part.py"),
+        **compiled("statistics_part.py"),
     output:
         scores=result("statistics/{statistic}_{part}.csv"),
         times=result("benchmarks/statistics_part/{statistic}_{part}.csv"),
@@ -44,8 +43,7 @@ rule statistics_part:
 
 rule statistics_map:
     input:
-        code=code("statistics_map.py"),
-        compiled=compiled("statistics_map.py"),
+        **compiled("statistics_map.py"),
     output:
         result("statistics/maps.csv"),
     log:
@@ -73,10 +71,18 @@ rule statistics_summary:
     input:
         code=code("statistics_summary.py"),
         scores=expand(result("statistics/{part}.csv"), part=STATISTICS_PARTS),
+        times=expand(
+            result("benchmarks/statistics_part/{part}.csv"), part=STATISTICS_PARTS
+        ),
         maps=rules.statistics_map.output[0],
     output:
         table=table("statistics", OTHER_STATISTICS_CHAPTER, "Other statistics compared"),
-        points=result("figures/supp_statistics.csv"),
+        points=result("statistics/points.csv"),
+        cost=shown(
+            "benchmarks/statistics_cost.csv",
+            OTHER_STATISTICS_CHAPTER,
+            "What each statistic costs",
+        ),
     log:
         result("logs/statistics_summary.log"),
     localrule: True
@@ -88,51 +94,17 @@ rule statistics_summary:
         "../scripts/statistics_summary.py"
 
 
-rule statistics_cost:
-    input:
-        code=code("statistics_cost.py"),
-        parts=expand(
-            result("benchmarks/statistics_part/{part}.csv"), part=STATISTICS_PARTS
-        ),
-    output:
-        shown(
-            "benchmarks/statistics_cost.csv",
-            OTHER_STATISTICS_CHAPTER,
-            "What each statistic costs",
-        ),
-    log:
-        result("logs/statistics_cost.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    script:
-        "../scripts/statistics_cost.py"
-
-
-rule supp_statistics:
-    input:
-        code=code("draw_statistics.py"),
+FIGURES["statistics"] = {
+    "supp_statistics": drawn(
+        "What each statistic localizes",
+        chapter=OTHER_STATISTICS_CHAPTER,
+        options={name: BENCHMARK["model"][name] for name in ("mean", "sigma_s")},
         points=rules.statistics_summary.output.points,
-    output:
-        figure(
-            "supp_statistics",
-            OTHER_STATISTICS_CHAPTER,
-            "What each statistic localizes",
-        ),
-    log:
-        result("logs/supp_statistics.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        mean=BENCHMARK["model"]["mean"],
-        sigma_s=BENCHMARK["model"]["sigma_s"],
-    script:
-        "../scripts/draw_statistics.py"
+    ),
+}
 
 
 rule other_statistics:
     input:
         rules.statistics_summary.output,
-        rules.statistics_cost.output,
-        rules.supp_statistics.output,
+        drawings("statistics"),

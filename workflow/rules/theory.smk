@@ -3,8 +3,7 @@
 
 rule theory_findings:
     input:
-        code=code("theory_findings.py"),
-        compiled=compiled("theory_findings.py"),
+        **compiled("theory_findings.py"),
     output:
         result("theory/findings.json"),
     log:

@@ -6,8 +6,12 @@ from localizer.experiments import experiment2
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
-    targets = pd.read_csv(snakemake.input.targets)
-    runs = pd.read_csv(snakemake.input.runs)
+    targets, runs = (
+        pd.concat(map(pd.read_csv, snakemake.input[name]), ignore_index=True)
+        for name in ("targets", "runs")
+    )
+    files.write_csv(targets, snakemake.output.targets)
+    files.write_csv(runs, snakemake.output.runs)
     toy = experiment2.most_typical(targets, runs["toy"].nunique())
     stage.say(f"toy {toy} has the most typical AUC of the leave-one-out witness")
     chosen = targets[targets["toy"] == toy].rename(columns=lambda name: f"{name}_exact")

@@ -4,7 +4,6 @@ import _packages
 import pandas as pd
 from localizer.base.randomness import stream
 from localizer.experiments import experiment3
-from localizer.kernels.features import fourier_features
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
@@ -18,12 +17,12 @@ with Stage(snakemake) as stage:
     for draw in stage.track(range(p.draws)):
         for h in p.bandwidth_scan:
             # the same frequencies, scaled, at every bandwidth: the scan compares like with like
-            features = fourier_features(
-                experiment3.kernel_bank(d_med, [h]),
-                4,
+            features = experiment3.draw_bank(
+                d_med,
+                [h],
                 stream(p.seed, "experiment3", "bandwidths", draw),
-                n_per_bandwidth=p.features_per_bandwidth,
-                form=p.rff_form,
+                features_per_bandwidth=p.features_per_bandwidth,
+                rff_form=p.rff_form,
             )
             score = experiment3.DirectWitness.of(features, sample.mixed, sample.reference)(x)
             found = experiment3.performance(score, labels, sic_floor=p.sic_floor)

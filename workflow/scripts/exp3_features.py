@@ -7,7 +7,6 @@ from localizer.base import metrics
 from localizer.base.randomness import stream
 from localizer.experiments import experiment3
 from localizer.kernels.compression import centred_moments
-from localizer.kernels.features import fourier_features
 from localizer.theory import scaling
 from stage import Stage, files
 
@@ -17,17 +16,17 @@ with Stage(snakemake) as stage:
     d_med = files.read_json(snakemake.input.scale)["value"]
     arrays = files.read_npz(snakemake.input.coordinates)
     sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
-    bank = experiment3.kernel_bank(d_med, p.bandwidths)
-    rng = stream(p.seed, "experiment3", "features", 0)
-    features = fourier_features(
-        bank, 4, rng, n_per_bandwidth=p.features_per_bandwidth, form=p.rff_form
+    features = experiment3.draw_bank(
+        d_med,
+        p.bandwidths,
+        stream(p.seed, "experiment3", "features", 0),
+        features_per_bandwidth=p.features_per_bandwidth,
+        rff_form=p.rff_form,
     )
     witness = experiment3.DirectWitness.of(features, sample.mixed, sample.reference)
     targets = witness.targets(sample.mixed)
     x, labels = sample.evaluation
-    table = experiment3.witness_table(
-        targets, sample.labels, witness(x), labels, sic_floor=p.sic_floor
-    )
+    files.write_npz({"witness": witness(x), "labels": labels}, snakemake.output.evaluation)
     stage.say("moments and eigenvectors of the centred features")
     moments = centred_moments(sample.mixed, features, witness.mean_background)
     compression, choice = experiment3.choose_rank(moments, tolerance=p.noise_lost)
@@ -57,4 +56,3 @@ with Stage(snakemake) as stage:
         snakemake.output.features,
     )
     files.write_json(numbers, snakemake.output.numbers)
-    files.write_csv(experiment3.with_edition(table, edition), snakemake.output.table)

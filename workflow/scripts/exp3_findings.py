@@ -27,7 +27,12 @@ with Stage(snakemake):
         ),
         *findings3.of_bandwidths(tables["bandwidths"], tables["seeds"]["auc_evaluation"].mean()),
         *findings3_batches.of_correlations(
-            sweep, moments, tables["seeds"], published, edition=numbers["edition"]
+            sweep,
+            moments,
+            tables["seeds"],
+            published,
+            tables["surrogates"],
+            edition=numbers["edition"],
         ),
         *findings3_batches.of_convergence(sweep, published, m=p.m, m_scan_R=p.m_scan_R),
         *findings3_batches.of_scaling(

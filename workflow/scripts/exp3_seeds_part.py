@@ -5,7 +5,6 @@ import pandas as pd
 from localizer.base.randomness import stream
 from localizer.experiments import experiment3, reference_draws
 from localizer.kernels import feature_products
-from localizer.kernels.features import fourier_features
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
@@ -14,16 +13,11 @@ with Stage(snakemake) as stage:
     arrays = files.read_npz(snakemake.input.coordinates)
     sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
     points = [experiment3.Point(**point) for point in p.points]
-    bank = experiment3.kernel_bank(d_med, p.bandwidths)
+    draw = {name: p[name] for name in ("features_per_bandwidth", "rff_form")}
     rows = []
     for number in stage.track(p.numbers):
-        features = fourier_features(
-            bank,
-            4,
-            stream(p.seed, "experiment3", "features", number),
-            n_per_bandwidth=p.features_per_bandwidth,
-            form=p.rff_form,
-        )
+        rng = stream(p.seed, "experiment3", "features", number)
+        features = experiment3.draw_bank(d_med, p.bandwidths, rng, **draw)
         found = reference_draws.rows_of_draws(
             features,
             sample,

@@ -7,23 +7,18 @@ from the surrogate does not. About ten minutes on one core.
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 import _packages
 import numpy as np
-from scipy.special import ndtr, ndtri
-from scipy.stats import rankdata
-from sklearn.mixture import GaussianMixture
-from threadpoolctl import threadpool_limits
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
 from localizer.lhco.samples import read_table
 from localizer.lhco.surrogate import FEATURES, Generator, Surrogate, dumps
+from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
+from sklearn.mixture import GaussianMixture
+from threadpoolctl import threadpool_limits
 
 COMPONENTS = {"qcd": 40, "signal": 60}
 NODES = 301

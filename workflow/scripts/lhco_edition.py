@@ -17,9 +17,11 @@ with Stage(snakemake) as stage:
     stage.say(f"{edition.name}: {edition.why}")
     if edition.name != "full":
         line = "!" * 78
+        asked = f"--cores all{os.environ.get('RUN_OPTIONS', '')}"
+        refresh = edition.refresh.replace("--cores all", asked)
         print(
             f"\n{line}\nLHC Olympics sample: edition {edition.name.upper()}, not the full one.\n"
-            f"{edition.why}\n{edition.refresh}\n{line}\n",
+            f"{edition.why}\n{refresh}\n{line}\n",
             file=sys.stderr,
         )
     files.write_json(edition.as_dict(), snakemake.output[0])

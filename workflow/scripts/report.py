@@ -4,6 +4,7 @@ from pathlib import Path
 
 import _packages
 import pandas as pd
+from localizer.verdicts import board
 from stage import Stage, files, listing, report
 
 with Stage(snakemake, record=False):
@@ -15,6 +16,7 @@ with Stage(snakemake, record=False):
         items=snakemake.params.content,
         downloads=snakemake.params.downloads,
         scoreboard=pd.read_csv(snakemake.input.scoreboard, dtype=str),
+        verdicts=board.VERDICTS,
         rules=listing.definitions(snakemake.input.sources),
         provenance=files.read_json(snakemake.input.provenance),
     )

@@ -37,6 +37,11 @@ with Stage(snakemake):
     files.write_json(found, snakemake.output.about)
     names = {name: value for name, value in found.items() if isinstance(value, int | float)}
     files.write_csv(
-        pd.DataFrame({"quantity": list(names), "value": list(names.values())}),
+        pd.DataFrame(
+            {
+                "quantity": [calibration.WORDS.get(name, name) for name in names],
+                "value": list(names.values()),
+            }
+        ),
         snakemake.output.table,
     )

@@ -17,12 +17,12 @@ with Stage(snakemake):
     scores = pd.read_parquet(snakemake.input.scores)
     events = pd.read_parquet(snakemake.input.events)
 
-    listed = scores[scores["rank"] <= snakemake.params.top].sort_values("rank")
+    listed = top_events.responsible(scores, top=snakemake.params.top)
     top = sample[listed.index]
-    features = events.drop(columns="event").loc[listed.index]
-    files.write_csv(pd.concat([listed, features], axis=1), snakemake.output.top)
-
     distances = top_events.features_by_distance(names, reference, top)
+    # what tells most stands first, also where there are many columns
+    features = events.loc[listed.index, distances["feature"]]
+    files.write_csv(pd.concat([listed, features], axis=1), snakemake.output.top)
     files.write_csv(distances, snakemake.output.features)
     histograms = top_events.histograms(names, reference=reference, sample=sample, top=top)
     files.write_csv(histograms, snakemake.output.histograms)

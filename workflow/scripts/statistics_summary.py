@@ -1,4 +1,4 @@
-"""Summarise the scores of all statistics, and gather what the figure draws."""
+"""Summarise the scores of all statistics and their cost, and gather what the figure draws."""
 
 import _packages
 import pandas as pd
@@ -14,3 +14,7 @@ with Stage(snakemake):
     points = other_statistics.drawn_points(scores, maps, table, model=model)
     files.write_csv(table, snakemake.output.table)
     files.write_csv(points, snakemake.output.points)
+    times = pd.concat(map(pd.read_csv, snakemake.input.times), ignore_index=True)
+    keys = ["statistic", "m", "contexts"]
+    cost = times.groupby(keys, sort=False, as_index=False)["milliseconds_per_event"].mean()
+    files.write_csv(cost, snakemake.output.cost)

@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TextIO, TypeVar
@@ -49,6 +50,11 @@ def reason(error: BaseException) -> str:
 
 
 _HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room and run the same command again")
+
+
+def _utc(seconds: float) -> str:
+    """Return a time of the clock as ISO 8601 has it."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 class _Log(logging.StreamHandler[TextIO]):
@@ -88,7 +94,7 @@ class Stage:
 
     def _begin(self) -> None:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
-        # a stage stays silent on the terminal unless it takes long or fails
+        # a stage stays silent on the terminal unless it downloads or fails
         self._log_file: TextIO = self.log_path.open("w", encoding="utf-8", buffering=1)
         handler = _Log(self._log_file)
         logging.basicConfig(
@@ -155,8 +161,8 @@ class Stage:
         logging.getLogger(__name__).info(sentence)
 
     def track(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield ``items`` and show the progress on the terminal and in the log."""
-        return progress.track(items, self.name, streams=(sys.stderr, self._log_file))
+        """Yield ``items`` and show the progress in the log."""
+        return progress.track(items, self.name, streams=(self._log_file,))
 
     def transfer(self) -> Callable[[str, int, int | None], None]:
         """Return what a download calls with a file's name, the bytes there and the bytes in all."""
@@ -179,6 +185,8 @@ class Stage:
             "rule": self.rule,
             "job": self.job,
             **provenance.commit(),
+            "began": _utc(self._began),
+            "ended": _utc(self._began + seconds),
             "seconds": round(seconds, 3),
             "processor_seconds": round(provenance.processor_seconds(), 2),
             "peak_memory_mib": round(provenance.peak_memory(), 1),

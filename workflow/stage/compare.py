@@ -53,6 +53,9 @@ def compare(one: Path, two: Path, *, tolerance: float | None = None) -> Comparis
         npz file or a value of a json file: the largest difference of two numbers over the
         largest magnitude in that column. Everything else must be equal, but pictures are
         not compared. Without a tolerance all bytes must be equal.
+
+    The name of a run, which a run of other sizes than the paper's puts on what it makes, is
+    no result: it is ignored in text, and a picture that carries it is left out.
     """
     if tolerance is not None and not tolerance >= 0:
         raise ValueError(f"the tolerance is {tolerance}; it must be at least 0")
@@ -61,11 +64,15 @@ def compare(one: Path, two: Path, *, tolerance: float | None = None) -> Comparis
     differences += [f"{name} is only in {two}" for name in sorted(there - here)]
     compared = pictures = 0
     for name in sorted(here & there):
-        if tolerance is not None and Path(name).suffix in PICTURES:
+        picture = Path(name).suffix in PICTURES
+        named = one.name != two.name and all(map(_named, (one, two)))
+        if picture and (tolerance is not None or named):
             pictures += 1
             continue
         compared += 1
-        differences += [f"{name}: {what}" for what in _of_file(one / name, two / name, tolerance)]
+        marks = _mark(one), _mark(two)
+        found = _of_file(one / name, two / name, tolerance, marks)
+        differences += [f"{name}: {what}" for what in found]
     return Comparison(differences, compared, pictures)
 
 
@@ -83,9 +90,21 @@ def results_of(folder: Path) -> set[str]:
     return {path.as_posix() for path in found}
 
 
-def _of_file(one: Path, two: Path, tolerance: float | None) -> Iterator[str]:
-    """Yield what differs between two files of the same name."""
-    a, b = one.read_bytes(), two.read_bytes()
+def _mark(folder: Path) -> str:
+    """Return how a run that is not of the paper's sizes is named on what it makes."""
+    return f"{folder.name}: not the paper's statistics"
+
+
+def _named(folder: Path) -> bool:
+    tally = folder / "scoreboard.txt"
+    return tally.exists() and _mark(folder) in tally.read_text(encoding="utf-8")
+
+
+def _of_file(
+    one: Path, two: Path, tolerance: float | None, marks: tuple[str, str]
+) -> Iterator[str]:
+    """Yield what differs between two files of the same name, but for the runs' own marks."""
+    a, b = one.read_bytes(), two.read_bytes().replace(marks[1].encode(), marks[0].encode())
     if a == b:
         return
     reader = _READERS.get(one.suffix)
@@ -95,7 +114,10 @@ def _of_file(one: Path, two: Path, tolerance: float | None) -> Iterator[str]:
         yield f"{len(a)} and {len(b)} bytes, different from byte {at} on"
         return
     try:
-        columns = reader(one), reader(two)
+        columns = (
+            reader(one),
+            {name: _renamed(column, marks) for name, column in reader(two).items()},
+        )
     except Exception as error:
         yield f"the bytes differ, and one cannot be read: {' '.join(str(error).split())}"
         return
@@ -124,6 +146,18 @@ def _of_columns(one: Columns, two: Columns, tolerance: float) -> Iterator[str]:
             yield f"{name} differs in {share}, first {a[tuple(i)]!s} and {b[tuple(i)]!s}"
         elif (largest := deviation(a, b)) > tolerance:
             yield f"{name} differs in {share}, by up to {largest:.2g} of its largest magnitude"
+
+
+def _renamed(column: npt.NDArray[Any], marks: tuple[str, str]) -> npt.NDArray[Any]:
+    """Return a column with the second run's mark as the first's."""
+    if column.dtype != object:
+        return column
+    texts = [
+        each.replace(marks[1], marks[0]) if isinstance(each, str) else each for each in column.flat
+    ]
+    renamed = np.empty(len(texts), dtype=object)
+    renamed[:] = texts
+    return renamed.reshape(column.shape)
 
 
 def deviation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:

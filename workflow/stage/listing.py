@@ -8,7 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_DEFINITION = re.compile(r"^(?:use rule (\w+) as (\w+) with|rule (\w+)):", re.MULTILINE)
+_DEFINITION = re.compile(
+    r'^(?:use rule (\w+) as (\w+) with:|rule (\w+):|    "(fig\d\d|supp_\w+)\w*": drawn\()',
+    re.MULTILINE,
+)
 _SCRIPT = re.compile(r'"\.\./(scripts/\w+\.py)"')
 
 
@@ -31,12 +34,14 @@ def definitions(files: Iterable[str | Path]) -> dict[str, Definition]:
         places = [*(start.start() for start in starts), len(text)]
         for start, end in zip(starts, places[1:], strict=True):
             lines = text[start.start() : end].splitlines()
-            # a rule ends where the next thing that is not indented begins
+            # a rule ends where the next thing that is not indented begins, a figure with a bracket
+            inside = "     " if start[4] else " "
             length = next(
-                (n for n, line in enumerate(lines) if n and line and not line.startswith(" ")),
+                (n for n, line in enumerate(lines) if n and line and not line.startswith(inside)),
                 len(lines),
             )
-            name = start[2] or start[3]
+            length += lines[0].endswith("drawn(")
+            name = start[2] or start[3] or start[4]
             if name in found:
                 raise ValueError(f"the rule {name} is defined in {found[name].file} and {file}")
             found[name] = Definition(
@@ -59,4 +64,6 @@ def scripts(rules: Mapping[str, Definition]) -> dict[str, str]:
         script = next((match for text in texts if (match := _SCRIPT.search(text))), None)
         if script:
             found[name] = f"workflow/{script[1]}"
+        elif "drawn(" in texts[0]:
+            found[name] = "workflow/scripts/draw.py"
     return found

@@ -1,4 +1,4 @@
-"""Progress of a long job: a line on the terminal and in the log, with the time to go."""
+"""Progress of a long job: a line now and then, with the time to go."""
 
 from __future__ import annotations
 

@@ -27,6 +27,15 @@ def commit() -> dict[str, Any]:
     return {"commit": head, "clean": None if changes is None else changes == ""}
 
 
+def swhid() -> str | None:
+    """Return the Software Heritage identifier of the tree, which git's own hash of it gives.
+
+    It says nothing of files that were changed since the commit, so there is none then.
+    """
+    tree = _git("rev-parse", "HEAD^{tree}") if commit()["clean"] else None
+    return f"swh:1:dir:{tree}" if tree else None
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that make the numbers."""
     found = {"python": platform.python_version()}
@@ -78,6 +87,7 @@ def collect(config: Mapping[str, Any], results: Path) -> dict[str, Any]:
             "cores": os.cpu_count(),
         },
         **commit(),
+        "swhid": swhid(),
         "edition": _read(results / "lhco" / "edition.json"),
         "data": _read(results / "lhco" / "files.json"),
         "stages": stages,

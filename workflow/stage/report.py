@@ -15,8 +15,9 @@ import pandas as pd
 
 from stage import listing, tables
 
-#: the verdicts, best first, and what is counted apart from them
-VERDICTS = ("agrees", "borderline", "tension", "disagrees", "not comparable", "identity")
+#: the verdict that a reader asks about first, and those that call for no explanation
+REFUTED = "disagrees"
+QUIET = ("agrees", "identity", "not comparable")
 #: the chapters that do not stand where their rules do
 FIRST, LAST = "Scoreboard", "Appendix"
 
@@ -28,6 +29,7 @@ def page(
     items: Sequence[Mapping[str, str]],
     rules: Mapping[str, listing.Definition],
     foreign: Collection[str] = (),
+    glance: str = "",
     **content: Any,
 ) -> str:
     """Return a page with its chapters.
@@ -45,20 +47,24 @@ def page(
         Where each rule is defined.
     foreign
         Columns of the tables that a user named, see :func:`stage.tables.prepare`.
+    glance
+        The item, by the stem of its file, that the template shows before the chapters.
     content
         What else the template asks for.
     """
+    shown = [_shown(item, at.parent, foreign) for item in items]
     # what a reader asks first stands first; the other chapters in the order of the rules
     titles = dict.fromkeys([FIRST, *(item["category"] for item in items)])
     if LAST in titles:
         titles[LAST] = titles.pop(LAST)
-    by_title = {title: [item for item in items if item["category"] == title] for title in titles}
+    by_title = {
+        title: [
+            item for item in shown if (item["category"], item["id"] == glance) == (title, False)
+        ]
+        for title in titles
+    }
     chapters = [
-        {
-            "title": title,
-            "id": "chapter-" + re.sub(r"\W+", "-", title.lower()),
-            "items": [_shown(item, at.parent, foreign) for item in chosen],
-        }
+        {"title": title, "id": "chapter-" + re.sub(r"\W+", "-", title.lower()), "items": chosen}
         for title, chosen in by_title.items()
         if chosen
     ]
@@ -70,7 +76,12 @@ def page(
         lstrip_blocks=True,
     )
     return environment.get_template(template.name).render(
-        chapters=chapters, rules=rules, root=os.path.relpath(".", at.parent), **content
+        chapters=chapters,
+        glance=next((item for item in shown if item["id"] == glance), None),
+        gallery=[item for item in shown if re.match(r"fig\d\d_", item["id"])],
+        rules=rules,
+        root=os.path.relpath(".", at.parent),
+        **content,
     )
 
 
@@ -78,9 +89,10 @@ def render(
     template: Path,
     *,
     scoreboard: pd.DataFrame,
+    verdicts: Sequence[str],
     **content: Any,
 ) -> str:
-    """Return the page of the paper.
+    """Return the page of the paper: the answer first, then everything that was made.
 
     Parameters
     ----------
@@ -88,16 +100,28 @@ def render(
         As in :func:`page`.
     scoreboard
         The content of scoreboard.csv, as text.
+    verdicts
+        The verdicts there are, best first.
     content
         What :func:`page` asks for; ``run`` and ``notice``, its name and what a reader must
         know of its statistics; ``downloads``, the other results, as paths from the page;
         ``provenance``, the content of provenance.json.
     """
     rows = [_score(row) for row in scoreboard.fillna("").to_dict("records")]
+    names = (*verdicts, "identity")  # identities that hold are counted apart
+    by_verdict = {name: [row for row in rows if row["counted"] == name] for name in names}
     return page(
         template,
-        tally={name: sum(row["counted"] == name for row in rows) for name in VERDICTS},
+        tally={verdict: len(chosen) for verdict, chosen in by_verdict.items()},
+        judged=sum(row["counted"] not in ("not comparable", "identity") for row in rows),
+        refuted=by_verdict[REFUTED],
+        doubtful={
+            verdict: chosen
+            for verdict, chosen in by_verdict.items()
+            if chosen and verdict not in (*QUIET, REFUTED)
+        },
         scoreboard=rows,
+        glance="supp_scoreboard",
         **content,
     )
 

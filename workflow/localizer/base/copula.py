@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from localizer.base import checks
 from localizer.base.checks import Array
 
-Scores: TypeAlias = Literal["uniform", "normal"]
+CopulaScores: TypeAlias = Literal["uniform", "normal"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class BackgroundCDF:
         """Return the CDFs of ``background``, of shape (events, features)."""
         return cls(np.sort(checks.points(background, "background"), axis=0))
 
-    def transform(self, x: npt.ArrayLike, *, scores: Scores = "uniform") -> Array:
+    def transform(self, x: npt.ArrayLike, *, scores: CopulaScores = "uniform") -> Array:
         """Return ``x`` in copula coordinates.
 
         The mid-rank CDF is F(t) = (#{b < t} + #{b <= t}) / (2n): a value of the background
@@ -61,8 +61,10 @@ class BackgroundCDF:
         scores
             ``"uniform"`` for F itself, ``"normal"`` for its normal quantile.
         """
-        if scores not in get_args(Scores):
-            raise ValueError(f"scores must be one of {', '.join(get_args(Scores))}, not {scores!r}")
+        if scores not in get_args(CopulaScores):
+            raise ValueError(
+                f"scores must be one of {', '.join(get_args(CopulaScores))}, not {scores!r}"
+            )
         count, features = self.ordered.shape
         events = checks.points(x, "x", d=features)
         ranks = np.empty_like(events)

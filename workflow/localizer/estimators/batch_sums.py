@@ -49,8 +49,6 @@ class BatchSums:
         The sum of T_m over the occurrences of each event.
     pair
         The sum of J_i over the occurrences of each event.
-    threshold, exceed
-        If a threshold was given: how many occurrences saw T_m above it.
     """
 
     m: int
@@ -60,8 +58,6 @@ class BatchSums:
     count: IntArray
     total: Array
     pair: Array
-    threshold: float | None = None
-    exceed: IntArray | None = None
 
     def __post_init__(self) -> None:
         if self.count.min() < 0:
@@ -82,41 +78,34 @@ class BatchSums:
         return self._combined(other, -1)
 
     def _combined(self, other: BatchSums, sign: int) -> BatchSums:
-        for name in ("N", "m", "replacement", "scale", "threshold"):
+        for name in ("N", "m", "replacement", "scale"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(f"other must have the same {name}: {mine} against {theirs}")
-        exceed = None
-        if self.exceed is not None and other.exceed is not None:
-            exceed = self.exceed + sign * other.exceed
         return replace(
             self,
             batches=self.batches + sign * other.batches,
             count=self.count + sign * other.count,
             total=self.total + sign * other.total,
             pair=self.pair + sign * other.pair,
-            exceed=exceed,
         )
 
     def as_dict(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything as arrays, for ``np.savez``."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: np.asarray(value) for name, value in values.items() if value is not None}
+        return {name: np.asarray(getattr(self, name)) for name in self.__dataclass_fields__}
 
     @classmethod
     def from_dict(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> BatchSums:
         """Return the sums that :meth:`as_dict` wrote."""
-        values: dict[str, Any] = {
-            name: arrays[name] for name in cls.__dataclass_fields__ if name in arrays
-        }
-        missing = set(cls.__dataclass_fields__) - set(values) - {"threshold", "exceed"}
+        missing = set(cls.__dataclass_fields__) - set(arrays)
         if missing:
             raise ValueError(f"arrays must hold all that as_dict writes, not so {sorted(missing)}")
+        values: dict[str, Any] = {name: arrays[name] for name in cls.__dataclass_fields__}
         return cls(**{name: x if x.ndim else x.item() for name, x in values.items()})
 
 
 @dataclass(frozen=True)
-class Scores:
+class BatchScores:
     """The estimators of each event (sec. practical-estimators), eq. historical-average-score.
 
     An event that no batch contains has no score of its own. It gets the mean score of the
@@ -132,16 +121,12 @@ class Scores:
         The mean T_m over the occurrences of an event, eq. historical-average-score.
     pair
         The mean J_i, eq. event-pair-contribution.
-    exceedance
-        With a threshold, the share of occurrences that saw T_m above it: the binary score of
-        Inverse Bagging.
     """
 
     m: int
     drawn: BoolArray
     raw: Array
     pair: Array
-    exceedance: Array | None
 
     @property
     def marginal(self) -> Array:
@@ -156,9 +141,7 @@ class Scores:
         return self.m / 2 * self.pair
 
 
-def sum_batches(
-    pairs: Pairs, batches: npt.ArrayLike, *, replacement: bool, threshold: float | None = None
-) -> BatchSums:
+def sum_batches(pairs: Pairs, batches: npt.ArrayLike, *, replacement: bool) -> BatchSums:
     """Return the sums of the given batches, one group.
 
     Parameters
@@ -169,8 +152,6 @@ def sum_batches(
         The events of each batch, of shape (batches, m).
     replacement
         Whether a batch may hold an event twice.
-    threshold
-        Count the batches with T_m above this, too.
     """
     drawn = np.asarray(batches)
     if drawn.ndim != 2 or drawn.dtype.kind not in "ui" or drawn.size == 0:
@@ -180,7 +161,6 @@ def sum_batches(
     m = checks.integer(drawn.shape[1], "m", minimum=2)
     if drawn.min() < 0 or drawn.max() >= pairs.N:
         raise ValueError(f"batches must hold event numbers from 0 to {pairs.N - 1}")
-    limit = None if threshold is None else float(checks.vector([threshold], "threshold")[0])
     group = Occurrences.of(drawn.astype(np.uint32, copy=False), pairs.N)
     if not replacement and batch_loops.has_twins(group.start, group.batch_of):
         raise ValueError("batches must hold an event once only, without replacement")
@@ -188,11 +168,6 @@ def sum_batches(
     T = U / (m * (m - 1))
     total = np.zeros(pairs.N)
     batch_loops.spread(T, group.start, group.batch_of, total)
-    exceed = None
-    if limit is not None:
-        above = np.zeros(pairs.N)
-        batch_loops.spread((limit < T).astype(np.float64), group.start, group.batch_of, above)
-        exceed = above.astype(np.int64)
     unit_total, unit_pair = _units(pairs.scale, m)
     return BatchSums(
         m=m,
@@ -202,28 +177,20 @@ def sum_batches(
         count=np.diff(group.start),
         total=np.rint(total / unit_total) * unit_total,
         pair=np.rint(d * (2 / (m * (m - 1)) / unit_pair)) * unit_pair,
-        threshold=limit,
-        exceed=exceed,
     )
 
 
-def scores(sums: BatchSums) -> Scores:
-    """Return the raw, marginal and pair scores of each event, and the share above threshold."""
+def scores(sums: BatchSums) -> BatchScores:
+    """Return the raw, marginal and pair scores of each event."""
     drawn = sums.count > 0
     if not drawn.any():
         raise ValueError("sums must hold at least one batch")
 
-    def mean(values: Array | IntArray) -> Array:
+    def mean(values: Array) -> Array:
         own = values / np.maximum(sums.count, 1)
         return np.where(drawn, own, own[drawn].mean())
 
-    return Scores(
-        m=sums.m,
-        drawn=drawn,
-        raw=mean(sums.total),
-        pair=mean(sums.pair),
-        exceedance=None if sums.exceed is None else mean(sums.exceed),
-    )
+    return BatchScores(m=sums.m, drawn=drawn, raw=mean(sums.total), pair=mean(sums.pair))
 
 
 def standard_errors(parts: Sequence[BatchSums]) -> dict[str, Array]:

@@ -70,7 +70,6 @@ def run(
     group_size: int,
     streams: Callable[[int], np.random.Generator],
     replacement: bool,
-    threshold: float | None = None,
     threads: int = 1,
 ) -> BatchSums:
     """Draw the batches of some groups and return their sums.
@@ -92,8 +91,6 @@ def run(
         ``functools.partial(stream, seed, "experiment2", toy, "group")``.
     replacement
         Whether a batch may hold an event twice (Experiment III) or not (Experiment II).
-    threshold
-        Count the batches with T_m above this, too.
     threads
         Work on as many groups at a time; the result is the same to the byte.
 
@@ -121,7 +118,7 @@ def run(
 
     def one(g: int) -> BatchSums:
         drawn = draw(streams(g), N=pairs.N, m=m, batches=size, replacement=replacement)
-        return sum_batches(pairs, drawn, replacement=replacement, threshold=threshold)
+        return sum_batches(pairs, drawn, replacement=replacement)
 
     if workers == 1:
         return part(groups)

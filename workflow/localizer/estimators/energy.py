@@ -77,42 +77,21 @@ class EnergyBackground:
         return distance_sums(x, sample=self.reference) / len(self.reference)
 
 
-def witness(x: npt.ArrayLike, sample: npt.ArrayLike, background: EnergyBackground) -> Array:
-    """Return g(x) - (1/N) sum_j |x - x_j| at any points: eq. empirical-witness for -|x - y|.
-
-    High where the sample is denser than the reference.
-    """
-    events = checks.points(sample, "sample")
-    return background.mean_distance(x) - distance_sums(x, sample=events) / len(events)
-
-
-def loo_witness(x: npt.ArrayLike, background: EnergyBackground) -> Array:
-    """Return g(x_i) - (1/(N-1)) sum_{j != i} |x_i - x_j| for every event: eq. loo-witness."""
-    events = checks.points(x, "x", minimum=2)
-    return background.mean_distance(events) - distance_sums(events) / (len(events) - 1)
-
-
 def pair_target(x: npt.ArrayLike, background: EnergyBackground) -> Array:
     """Return the mean over j != i of q_B(x_i, x_j) for every event.
 
-    Its mean over the sample is :func:`energy_distance`, and
+    Its mean over the sample is the energy distance, unbiased in the sample, and
     :func:`localizer.estimators.localize.pair_localization` makes the exact localizer of it.
+
+    Examples
+    --------
+    >>> pair_target([[0.0], [2.0]], EnergyBackground([[0.0], [2.0]])).tolist()
+    [-1.0, -1.0]
     """
     events = checks.points(x, "x", minimum=2)
     g = background.mean_distance(events)
     others = len(events) - 1
     return np.asarray(g + (g.sum() - g) / others - distance_sums(events) / others - background.G_BB)
-
-
-def energy_distance(x: npt.ArrayLike, background: EnergyBackground) -> float:
-    """Return the energy distance between a sample and the background, unbiased in the sample.
-
-    Examples
-    --------
-    >>> energy_distance([[0.0], [2.0]], EnergyBackground([[0.0], [2.0]]))
-    -1.0
-    """
-    return float(pair_target(x, background).mean())
 
 
 def _by_sorting(x: Array, y: Array) -> Array:

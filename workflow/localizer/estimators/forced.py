@@ -9,30 +9,27 @@ event-pair-contribution):
 - ``replacement``  T_m(x, C) - T_m(Y, C), with one further event Y,
 - ``pair``         the terms of T_m(x, C) that contain x (for MMD).
 
-:func:`forced_scores` reads like the equations and takes any symmetric statistic;
-:func:`mmd_scores` is the fast form for MMD with a Gaussian kernel and the known
-background N(0, I). Given the same generators the two see the same companions.
+:func:`forced_scores` takes any symmetric statistic of a batch, :func:`matched_scores` one of
+many batches at once; :func:`mmd_scores` is the fast form for MMD with a Gaussian kernel and the
+known background N(0, I). Given the same generators all see the same companions.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
-from typing import TypeAlias
+from typing import NotRequired, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from localizer.base import checks
 from localizer.base.checks import Array
+from localizer.base.vocabulary import FORCED_ESTIMATORS, MATCHED_ESTIMATORS
+from localizer.estimators.context_moments import ContextMoments, ForcedScores
 from localizer.kernels.matched_sums import MatchedSums
 from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark
-
-Statistic: TypeAlias = Callable[[Array], float]
-"""A symmetric statistic: a batch of shape (m, d) to a number."""
 
 Sampler: TypeAlias = Callable[[np.random.Generator, int], Array]
 """A population: (rng, n) to n independent events of shape (n, d)."""
@@ -46,122 +43,6 @@ Values: TypeAlias = Callable[[Array], Array]
 # Contexts are drawn a block at a time to stay in cache. The size of a block is part of
 # the definition of the random numbers, so it depends on m alone.
 _BLOCK_EVENTS = 2**15
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Mean and scatter of one estimator over contexts, for each probe.
-
-    Parameters
-    ----------
-    contexts
-        R, the number of contexts of each probe.
-    mean
-        The estimate for each probe.
-    scatter
-        The sum over contexts of the squared deviations from the mean.
-    """
-
-    contexts: int
-    mean: Array
-    scatter: Array
-
-    @classmethod
-    def of(cls, values: Array) -> Moments:
-        """Return the moments of ``values`` of shape (probes, contexts)."""
-        mean = values.mean(axis=1)
-        return cls(values.shape[1], mean, np.sum((values - mean[:, None]) ** 2, axis=1))
-
-    @property
-    def variance(self) -> Array:
-        """The variance of a single context, for each probe."""
-        if self.contexts < 2:
-            raise ValueError("contexts must be at least 2 for a variance, it is 1")
-        return self.scatter / (self.contexts - 1)
-
-    @property
-    def standard_error(self) -> Array:
-        """The standard error of the mean, for each probe."""
-        return np.sqrt(self.variance / self.contexts)
-
-    @property
-    def rms_error(self) -> float:
-        """The root of the squared standard error averaged over the probes."""
-        return math.sqrt(float(np.mean(self.standard_error**2)))
-
-    @property
-    def rms_error_resolution(self) -> float:
-        """The standard error of ``rms_error``, from the spread of the probes' variances.
-
-        It counts the choice of the probes and the contexts of each; not valid for shared
-        contexts, where the variances of the probes move together.
-        """
-        if self.mean.size < 2:
-            raise ValueError("mean must hold at least 2 probes for a resolution, it holds 1")
-        squares = self.standard_error**2
-        return float(np.std(squares, ddof=1)) / math.sqrt(squares.size) / (2 * self.rms_error)
-
-    def merge(self, other: Moments) -> Moments:
-        """Return the moments of the same probes over the contexts of both."""
-        if self.mean.shape != other.mean.shape:
-            raise ValueError("other must hold the same probes")
-        total = self.contexts + other.contexts
-        shift = other.mean - self.mean
-        return Moments(
-            total,
-            self.mean + shift * (other.contexts / total),
-            self.scatter + other.scatter + shift**2 * (self.contexts * other.contexts / total),
-        )
-
-
-@dataclass(frozen=True)
-class ForcedScores:
-    """The moments of every estimator: ``scores["pair"].mean`` and so on.
-
-    Parameters
-    ----------
-    m
-        The size of a batch, the probe included.
-    moments
-        The moments of each estimator, by its name.
-    """
-
-    m: int
-    moments: Mapping[str, Moments]
-
-    def __getitem__(self, estimator: str) -> Moments:
-        if estimator not in self.moments:
-            raise ValueError(f"estimator must be one of {list(self.moments)}, not {estimator!r}")
-        return self.moments[estimator]
-
-    def merge(self, other: ForcedScores) -> ForcedScores:
-        """Return the scores of the same probes over the contexts of both."""
-        self._match(other)
-        return ForcedScores(self.m, {name: self[name].merge(other[name]) for name in self.moments})
-
-    @staticmethod
-    def stack(parts: Sequence[ForcedScores]) -> ForcedScores:
-        """Return the scores of the probes of all ``parts``, in their order."""
-        if not parts:
-            raise ValueError("parts must hold at least one set of scores")
-        first = parts[0]
-        for part in parts:
-            first._match(part)
-        moments = {}
-        for name in first.moments:
-            several = [part[name] for part in parts]
-            if len({each.contexts for each in several}) > 1:
-                raise ValueError("parts must have the same number of contexts")
-            moments[name] = Moments(
-                several[0].contexts,
-                np.concatenate([each.mean for each in several]),
-                np.concatenate([each.scatter for each in several]),
-            )
-        return ForcedScores(first.m, moments)
-
-    def _match(self, other: ForcedScores) -> None:
-        if self.m != other.m or list(self.moments) != list(other.moments):
-            raise ValueError("only scores of the same m and the same estimators go together")
 
 
 def population(model: GaussianBenchmark) -> Sampler:
@@ -209,25 +90,11 @@ def from_sample(sample: npt.ArrayLike, *, probe: int, replacement: bool) -> Cont
     return draw
 
 
-def forced_scores(
-    statistic: Statistic,
-    probes: npt.ArrayLike,
-    *,
-    m: int,
-    R: int,
-    contexts: ContextSampler | Sequence[ContextSampler],
-    rngs: Sequence[np.random.Generator],
-    shared_contexts: bool = False,
-    pair: Callable[[Array, Array], float] | None = None,
-) -> ForcedScores:
-    """Return raw, addition and replacement for any symmetric statistic.
+class Contexts(TypedDict):
+    """The contexts that probes meet: what every forced score is asked with.
 
-    Parameters
+    Attributes
     ----------
-    statistic
-        T, of batches of m and of m - 1 events.
-    probes
-        The events to score, of shape (probes, d).
     m
         The size of a batch, the probe included.
     R
@@ -242,24 +109,63 @@ def forced_scores(
         are as valid as with its own contexts, and MMD costs far less; but the errors of
         different probes are then correlated (strongly so for ``raw``), so that an
         average over probes is less certain than its number of probes suggests.
+    """
+
+    m: int
+    R: int
+    contexts: ContextSampler | Sequence[ContextSampler]
+    rngs: Sequence[np.random.Generator]
+    shared_contexts: NotRequired[bool]
+
+
+def forced_scores(
+    statistic: Callable[[Array], float],
+    probes: npt.ArrayLike,
+    *,
+    pair: Callable[[Array, Array], float] | None = None,
+    **contexts: Unpack[Contexts],
+) -> ForcedScores:
+    """Return raw, addition and replacement for any symmetric statistic of one batch.
+
+    Parameters
+    ----------
+    statistic
+        T, of a batch of shape (m, d) and of one of m - 1 events.
+    probes
+        The events to score, of shape (probes, d).
     pair
         The event-containing term of (x, C), where there is one.
+    contexts
+        See :class:`Contexts`.
     """
-    names = ["raw", "addition", "replacement"] + (["pair"] if pair is not None else [])
 
-    def evaluate(batch: Array) -> float:
-        value = float(statistic(batch))
-        if not math.isfinite(value):
-            raise ValueError(f"statistic must return finite numbers, it returned {value}")
-        return value
+    def evaluate(batches: Array) -> Array:
+        values = np.array([float(statistic(batch)) for batch in batches])
+        if not np.isfinite(values).all():
+            bad = values[~np.isfinite(values)][0]
+            raise ValueError(f"statistic must return finite numbers, it returned {bad}")
+        return values
+
+    return matched_scores(evaluate, probes, pair=pair, **contexts)
+
+
+def matched_scores(
+    evaluate: Callable[[Array], Array],
+    probes: npt.ArrayLike,
+    *,
+    pair: Callable[[Array, Array], float] | None = None,
+    **contexts: Unpack[Contexts],
+) -> ForcedScores:
+    """Return the same for a statistic of many batches, of shape (batches, m, d), at once."""
 
     def prepare(block: Array) -> Values:
-        companions, others = block[:, :-1], block[:, -1]
-        without = [evaluate(C) for C in companions]
-        replaced = [evaluate(np.vstack([Y, C])) for Y, C in zip(others, companions, strict=True)]
+        companions = block[:, :-1]
+        without, replaced = evaluate(companions), evaluate(block)
 
         def values(x: Array) -> Array:
-            forced = np.array([evaluate(np.vstack([x, C])) for C in companions])
+            joined = block.copy()
+            joined[:, -1] = x
+            forced = evaluate(joined)
             rows = [forced, forced - without, forced - replaced]
             if pair is not None:
                 rows.append(np.array([pair(x, C) for C in companions]))
@@ -267,33 +173,16 @@ def forced_scores(
 
         return values
 
-    return over_contexts(
-        prepare,
-        names,
-        probes,
-        m=m,
-        R=R,
-        contexts=contexts,
-        rngs=rngs,
-        shared_contexts=shared_contexts,
-    )
+    names = MATCHED_ESTIMATORS if pair is None else FORCED_ESTIMATORS
+    return over_contexts(prepare, names, probes, **contexts)
 
 
-def mmd_scores(
-    probes: npt.ArrayLike,
-    *,
-    m: int,
-    R: int,
-    h: float,
-    contexts: ContextSampler | Sequence[ContextSampler],
-    rngs: Sequence[np.random.Generator],
-    shared_contexts: bool = False,
-) -> ForcedScores:
+def mmd_scores(probes: npt.ArrayLike, *, h: float, **contexts: Unpack[Contexts]) -> ForcedScores:
     """Return raw, addition, replacement and pair for the MMD of eq. mmd-u-pair.
 
-    The kernel is Gaussian of bandwidth ``h``, the background N(0, I) is known. The other
-    arguments are those of :func:`forced_scores`. The kernel sum over a context's pairs
-    is right to 1e-8 of a kernel value at worst, and in the benchmark to 1e-12.
+    The kernel is Gaussian of bandwidth ``h``, the background N(0, I) is known. The kernel
+    sum over a context's pairs is right to 1e-8 of a kernel value at worst, and in the benchmark to
+    1e-12.
 
     Examples
     --------
@@ -306,7 +195,7 @@ def mmd_scores(
     >>> bool(abs(scores["raw"].mean[0]) < 4 * scores["raw"].standard_error[0])
     True
     """
-    size = checks.integer(m, "m", minimum=3)
+    size = checks.integer(contexts["m"], "m", minimum=3)
     width = checks.positive(h, "h")
 
     def prepare(block: Array) -> Values:
@@ -322,28 +211,14 @@ def mmd_scores(
 
         return values
 
-    return over_contexts(
-        prepare,
-        ["raw", "addition", "replacement", "pair"],
-        probes,
-        m=size,
-        R=R,
-        contexts=contexts,
-        rngs=rngs,
-        shared_contexts=shared_contexts,
-    )
+    return over_contexts(prepare, FORCED_ESTIMATORS, probes, **contexts)
 
 
 def over_contexts(
     prepare: Callable[[Array], Values],
     names: Sequence[str],
     probes: npt.ArrayLike,
-    *,
-    m: int,
-    R: int,
-    contexts: ContextSampler | Sequence[ContextSampler],
-    rngs: Sequence[np.random.Generator],
-    shared_contexts: bool = False,
+    **options: Unpack[Contexts],
 ) -> ForcedScores:
     """Average estimators over matched contexts: the loop behind every forced score.
 
@@ -352,12 +227,12 @@ def over_contexts(
     estimator of ``names`` in each context. What does not depend on x is done there once.
     """
     events = checks.points(probes, "probes")
-    m = checks.integer(m, "m", minimum=2)
-    R = checks.integer(R, "R")
-    samplers = [contexts] if callable(contexts) else list(contexts)
-    groups = [events] if shared_contexts else [events[i : i + 1] for i in range(len(events))]
-    if callable(contexts):
-        samplers *= len(groups)
+    m = checks.integer(options["m"], "m", minimum=2)
+    R = checks.integer(options["R"], "R")
+    contexts, rngs = options["contexts"], options["rngs"]
+    shared = options.get("shared_contexts", False)
+    groups = [events] if shared else [events[i : i + 1] for i in range(len(events))]
+    samplers = [contexts] * len(groups) if callable(contexts) else list(contexts)
     if len(samplers) != len(groups):
         raise ValueError(
             "contexts must be one sampler for all probes, or without shared contexts one for each"
@@ -377,7 +252,9 @@ def over_contexts(
             raise ValueError("contexts must be finite")
         values = prepare(block)
         rows = np.stack([values(x) for x in group], axis=1)
-        return ForcedScores(m, {k: Moments.of(row) for k, row in zip(names, rows, strict=True)})
+        return ForcedScores(
+            m, {k: ContextMoments.of(row) for k, row in zip(names, rows, strict=True)}
+        )
 
     return ForcedScores.stack(
         [

@@ -17,7 +17,7 @@ the events are shared out over jobs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +25,9 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
-from localizer.base.vocabulary import MATCHED_ESTIMATORS
 from localizer.estimators.batch_statistic import Prepared
-from localizer.estimators.forced import (
-    ContextSampler,
-    ForcedScores,
-    Values,
-    from_sample,
-    over_contexts,
-)
+from localizer.estimators.context_moments import ForcedScores
+from localizer.estimators.forced import from_sample, matched_scores
 
 #: How often the statistic is evaluated for an event in a context: (x, C), C and (Y, C).
 EVALUATIONS = 3
@@ -87,8 +81,8 @@ def localize(
     numbers = [
         checks.integer(i, "each of probes", minimum=0, maximum=len(rows) - 1) for i in wanted
     ]
-    return _scores(
-        statistic,
+    return matched_scores(
+        statistic.values,
         rows[numbers],
         m=m,
         R=R,
@@ -117,10 +111,9 @@ def field(
 
     # a last row that is left out, as if it were the scored event: contexts of all the others
     draw = from_sample(np.vstack([rows, rows[:1]]), probe=len(rows), replacement=replacement)
-    at = statistic.encode(points)
-    return _scores(
-        statistic,
-        at,
+    return matched_scores(
+        statistic.values,
+        statistic.encode(points),
         m=m,
         R=R,
         contexts=draw,
@@ -147,40 +140,3 @@ def pair_localization(target: npt.ArrayLike, *, m: int) -> Array:
     N = t.size
     without = (t.sum() - 2 * t) / (N - 2)
     return np.asarray(2 / size * (t - without))
-
-
-def _scores(
-    statistic: Prepared,
-    probes: Array,
-    *,
-    m: int,
-    R: int,
-    contexts: ContextSampler | Sequence[ContextSampler],
-    rngs: Sequence[np.random.Generator],
-    shared_contexts: bool = False,
-) -> ForcedScores:
-    """Return the scores of encoded events in contexts of encoded events."""
-    evaluate: Callable[[Array], Array] = statistic.values
-
-    def prepare(block: Array) -> Values:
-        companions = block[:, :-1]
-        without, replaced = evaluate(companions), evaluate(block)
-
-        def values(x: Array) -> Array:
-            joined = block.copy()
-            joined[:, -1] = x
-            forced = evaluate(joined)
-            return np.stack([forced, forced - without, forced - replaced])
-
-        return values
-
-    return over_contexts(
-        prepare,
-        MATCHED_ESTIMATORS,
-        probes,
-        m=m,
-        R=R,
-        contexts=contexts,
-        rngs=rngs,
-        shared_contexts=shared_contexts,
-    )

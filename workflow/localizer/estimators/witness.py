@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from localizer.base import checks
 from localizer.base.checks import Array
-from localizer.kernels.bank import Background, GaussianBank, Method, check_bank, kernel_sums
+from localizer.kernels.bank import Background, GaussianBank, SumMethod, check_bank, kernel_sums
 
 _ROWS = 1024
 
@@ -23,7 +23,7 @@ def empirical_witness(
     bank: GaussianBank,
     background: Background,
     *,
-    method: Method = "auto",
+    method: SumMethod = "auto",
 ) -> Array:
     """Return w_N(x) = (1/N) sum_j k(x, x_j) - mu_B(x) at any points: eq. empirical-witness.
 
@@ -43,7 +43,7 @@ def empirical_witness(
 
 
 def loo_witness(
-    x: npt.ArrayLike, bank: GaussianBank, background: Background, *, method: Method = "auto"
+    x: npt.ArrayLike, bank: GaussianBank, background: Background, *, method: SumMethod = "auto"
 ) -> Array:
     """Return (1/(N-1)) sum_{j != i} k(x_i, x_j) - mu_B(x_i) for every event: eq. loo-witness.
 
@@ -58,14 +58,14 @@ def loo_witness(
     return _means_over_others(x, bank, method) - background.mean_embedding(x)
 
 
-def self_difference(x: npt.ArrayLike, bank: GaussianBank, *, method: Method = "auto") -> Array:
+def self_difference(x: npt.ArrayLike, bank: GaussianBank, *, method: SumMethod = "auto") -> Array:
     """Return w_N(x_i) - w_{-i}(x_i), what an event adds to its own witness: eq. self-difference."""
     others = _means_over_others(x, bank, method)
     return (1 - others) / len(others)
 
 
 def pair_target(
-    x: npt.ArrayLike, bank: GaussianBank, background: Background, *, method: Method = "auto"
+    x: npt.ArrayLike, bank: GaussianBank, background: Background, *, method: SumMethod = "auto"
 ) -> Array:
     """Return the mean over j != i of q_B(x_i, x_j) for every event.
 
@@ -121,7 +121,7 @@ def rff_loo(
     return _products(z, size / (size - 1) * of_sample - of_background, own=1 / (size - 1))
 
 
-def _means_over_others(x: npt.ArrayLike, bank: GaussianBank, method: Method) -> Array:
+def _means_over_others(x: npt.ArrayLike, bank: GaussianBank, method: SumMethod) -> Array:
     """Return (1/(N-1)) sum_{j != i} k(x_i, x_j), for k(x, x) = 1."""
     events = checks.points(x, "x", minimum=2)
     return (kernel_sums(events, bank, method=method) - 1) / (len(events) - 1)

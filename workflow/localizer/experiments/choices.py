@@ -11,16 +11,16 @@ import pandas as pd
 
 from localizer.base import metrics
 from localizer.base.checks import Array, BoolArray
-from localizer.base.copula import BackgroundCDF, Scores, median_distance
+from localizer.base.copula import BackgroundCDF, CopulaScores, median_distance
 from localizer.base.randomness import stream
 from localizer.experiments.experiment3 import (
     Coordinates,
     DirectWitness,
-    kernel_bank,
+    draw_bank,
     performance,
 )
 from localizer.experiments.reference_draws import rows_of_draws
-from localizer.kernels.features import Form, fourier_features
+from localizer.kernels.features import Form
 
 _SAMPLES = ("mixed", "reference", "evaluation_background", "evaluation_signal")
 
@@ -51,7 +51,7 @@ class Fixed:
 
 
 def made_anew(
-    samples: Mapping[str, Array], base: Array, fixed: Fixed, *, copula: Scores, form: Form
+    samples: Mapping[str, Array], base: Array, fixed: Fixed, *, copula: CopulaScores, form: Form
 ) -> dict[str, float]:
     """Return AUC, SIC and C with these choices, and the correlation with the witness ``base``.
 
@@ -67,12 +67,12 @@ def made_anew(
     arrays["labels"] = samples["labels"]
     distance = median_distance(arrays["reference"], stream(fixed.seed, "lhco", "d_med"))
     sample = Coordinates.of(arrays, max_events=fixed.max_events)
-    features = fourier_features(
-        kernel_bank(distance.value, fixed.bandwidths),
-        sample.mixed.shape[1],
+    features = draw_bank(
+        distance.value,
+        fixed.bandwidths,
         stream(fixed.seed, "experiment3", "features", 0),
-        n_per_bandwidth=fixed.features_per_bandwidth,
-        form=form,
+        features_per_bandwidth=fixed.features_per_bandwidth,
+        rff_form=form,
     )
     witness = DirectWitness.of(features, sample.mixed, sample.reference)
     (row,) = rows_of_draws(
@@ -104,7 +104,7 @@ def table(
     seeds: pd.DataFrame,
     fixed: Fixed,
     *,
-    copula: Scores,
+    copula: CopulaScores,
     form: Form,
     sic_floors: Sequence[int],
 ) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def table(
         Further floors; one above the number of background events has no row.
     """
     base, labels = targets["self_inclusive"], targets["labels"]
-    other_copula: Scores = "normal" if copula == "uniform" else "uniform"
+    other_copula: CopulaScores = "normal" if copula == "uniform" else "uniform"
     other_form: Form = "paired" if form == "offset" else "offset"
     rows: list[dict[str, Any]] = [
         {"choice": choice, "is": name, **made_anew(samples, base, fixed, copula=c, form=f)}

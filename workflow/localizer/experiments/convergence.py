@@ -21,7 +21,7 @@ from localizer.base.checks import Array, BoolArray
 from localizer.base.vocabulary import BATCH_ESTIMATORS
 from localizer.estimators import batch_sums
 from localizer.estimators.batch_sums import BatchSums
-from localizer.experiments.experiment3 import Point, performance, quick_performance
+from localizer.experiments.experiment3 import Point, performance
 from localizer.theory import scaling
 from localizer.theory.scaling import PairMoments
 
@@ -152,14 +152,14 @@ class Expectation:
         shared = 0.0 if point.estimator == "raw" else 1 / (point.R * (point.m - 1))
         alone = np.sqrt(np.maximum(variance - shared * self.v, 0))
         found = [
-            quick_performance(
+            performance(
                 self.target + math.sqrt(shared) * field + alone * noise,
                 self.labels,
                 sic_floor=sic_floor,
             )
             for field, noise in zip(self.fields, self.own, strict=True)
         ]
-        values = dict(zip(("auc", "sic"), zip(*found, strict=True), strict=True))
+        values = {name: [one[name] for one in found] for name in ("auc", "sic")}
         return {
             **{f"{name}_predicted": float(np.mean(some)) for name, some in values.items()},
             **{

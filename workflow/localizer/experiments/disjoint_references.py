@@ -8,7 +8,7 @@ import pandas as pd
 
 from localizer.base import checks
 from localizer.base.checks import Array
-from localizer.experiments.experiment3 import Coordinates, quick_performance
+from localizer.experiments.experiment3 import Coordinates, performance
 from localizer.experiments.reference_draws import pair_variance, reference_means
 from localizer.kernels.feature_products import (
     plain_mean,
@@ -49,12 +49,12 @@ def disjoint_references(
     for name, some in (("part", means), ("gaussian", gaussian)):
         scores = projections(features, sample.mixed, mean - some)
         for number, score in enumerate(scores.T.astype(np.float64)):
-            auc, sic = quick_performance(score, sample.labels, sic_floor=sic_floor)
+            found = performance(score, sample.labels, sic_floor=sic_floor)
             variance = float(score.var())
             rows.append(
                 {
                     **{"kind": name, "number": number, "reference_events": size},
-                    **{"auc": auc, "sic": sic},
+                    **{"auc": found["auc"], "sic": found["sic"]},
                     **{"variance": variance, "C": len(sample.mixed) * zeta / variance},
                 }
             )

@@ -15,10 +15,9 @@ import pandas as pd
 
 from localizer.base import checks, metrics
 from localizer.base.checks import Array, BoolArray
-from localizer.base.copula import BackgroundCDF, Scores, median_distance
+from localizer.base.copula import BackgroundCDF, CopulaScores, median_distance
 from localizer.base.metrics import average_ranks
-from localizer.experiments.experiment3 import DirectWitness, kernel_bank, performance
-from localizer.kernels.features import fourier_features
+from localizer.experiments.experiment3 import DirectWitness, draw_bank, performance
 from localizer.lhco.surrogate import FEATURES
 
 #: The features of the localizer: all but the resonant mass.
@@ -94,7 +93,7 @@ def noise_free_score(
     *,
     bandwidths: list[float],
     features_per_bandwidth: int,
-    copula: Scores,
+    copula: CopulaScores,
 ) -> tuple[Array, BoolArray]:
     """Return the witness of signal against background on one half, from the other half.
 
@@ -105,9 +104,7 @@ def noise_free_score(
     cdf = BackgroundCDF.of(halves[0][::2])
     b, s = (cdf.transform(events, scores=copula) for events in halves)
     d_med = median_distance(b[::2], rng, pairs=200_000).value
-    features = fourier_features(
-        kernel_bank(d_med, bandwidths), b.shape[1], rng, n_per_bandwidth=features_per_bandwidth
-    )
+    features = draw_bank(d_med, bandwidths, rng, features_per_bandwidth=features_per_bandwidth)
     x = np.concatenate([b[1::2], s[1::2]])
     score = DirectWitness.of(features, s[::2], b[::2])(x)
     return score, np.arange(len(x)) >= len(b[1::2])

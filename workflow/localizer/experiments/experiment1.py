@@ -126,12 +126,6 @@ def field_contrast(field: pd.DataFrame, model: GaussianBenchmark) -> tuple[float
     return means[0], means[1]
 
 
-# --- forced inclusion ------------------------------------------------------------------
-
-
-# --- the generic regime ----------------------------------------------------------------
-
-
 # --- self-influence at the exact null ----------------------------------------------------
 
 
@@ -167,7 +161,12 @@ def self_influence(
                 "difference": np.abs(inclusive - without - expected).max(),
             }
         )
-        radius = np.linalg.norm(x[:-1], axis=1)
+        # the profile is that of a toy without the extreme event: its kernel leaves the sums
+        others, mean = x[:-1], background.mean_embedding(x[:-1])
+        planted = bank(others, x[-1:])[:, 0]
+        inclusive = (N * (inclusive[:-1] + mean) - planted) / (N - 1) - mean
+        without = ((N - 1) * (without[:-1] + mean) - planted) / (N - 2) - mean
+        radius = np.linalg.norm(others, axis=1)
         which = np.digitize(radius, edges) - 1
         for one in range(len(edges) - 1):
             inside = np.flatnonzero(which == one)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,9 @@ from localizer.base import checks, metrics
 from localizer.base.checks import Array, BoolArray
 from localizer.estimators.witness import rff_loo, rff_witness
 from localizer.kernels.bank import GaussianBank, kernel_sums
-from localizer.kernels.compression import Compression, Moments, compress
+from localizer.kernels.compression import Compression, FeatureMoments, compress
 from localizer.kernels.feature_products import feature_rows, plain_mean
-from localizer.kernels.features import FourierFeatures
-
-TARGETS = ("self_inclusive", "loo")
-
-Single: TypeAlias = npt.NDArray[np.float32]
+from localizer.kernels.features import Form, FourierFeatures, fourier_features
 
 # The engine works through the features in slices of this width: a rank between two multiples
 # costs as much as the larger one.
@@ -133,6 +129,19 @@ def kernel_bank(d_med: float, bandwidths: Iterable[float]) -> GaussianBank:
     return GaussianBank(tuple(checks.positive(d_med, "d_med") * h for h in bandwidths))
 
 
+def draw_bank(
+    d_med: float,
+    bandwidths: Iterable[float],
+    rng: np.random.Generator,
+    *,
+    features_per_bandwidth: int,
+    rff_form: Form = "offset",
+) -> FourierFeatures:
+    """Draw random features of this bank, for events of four features."""
+    bank = kernel_bank(d_med, bandwidths)
+    return fourier_features(bank, 4, rng, n_per_bandwidth=features_per_bandwidth, form=rff_form)
+
+
 @dataclass(frozen=True, eq=False)
 class DirectWitness:
     """The empirical witness from random features, and what it is made of.
@@ -179,37 +188,35 @@ class DirectWitness:
         return {"self_inclusive": inclusive, "loo": loo}
 
 
-def performance(score: Array, labels: BoolArray, *, sic_floor: int) -> dict[str, float]:
+def performance(
+    score: npt.ArrayLike, labels: BoolArray, *, sic_floor: int, floors: Iterable[int] = ()
+) -> dict[str, float]:
     """Return AUC and maximum SIC, and at how many background events the latter is reached.
 
-    A sample with fewer background events than the floor (smoke sizes) keeps them all.
-    """
-    ranked = metrics.ranking(score, labels)
-    floor = min(sic_floor, int(ranked.background[-1]))
-    sic, threshold = ranked.sic(floor=floor)
-    kept = int(ranked.background[np.searchsorted(-ranked.thresholds, -threshold)])
-    return {"auc": ranked.auc, "sic": sic, "sic_background": kept}
-
-
-def quick_performance(
-    score: npt.ArrayLike, labels: BoolArray, *, sic_floor: int
-) -> tuple[float, float]:
-    """Return AUC and maximum SIC as :func:`performance` does, for few signal events.
+    For each of the other ``floors``, ``sic_floor_<n>`` is the maximum SIC with that one.
 
     The background is sorted and every signal event finds its place in it, with no order of all
-    events: the same numbers in a tenth of the time. SIC rises only where a signal event enters,
-    so its maximum is at a signal's score or at the floor itself.
+    events: the numbers of :func:`localizer.base.metrics.ranking` in a tenth of the time. SIC rises
+    only where a signal event enters, so its maximum is at a signal's score or at the floor itself.
+    A sample with fewer background events than the floor (smoke sizes) keeps them all.
     """
     values = checks.vector(score, "score")
     s, b = np.sort(values[labels]), np.sort(values[~labels])
     below, upto = np.searchsorted(b, s, side="left"), np.searchsorted(b, s, side="right")
-    floor = min(checks.integer(sic_floor, "sic_floor"), b.size)
-    # events at or above each signal's score, and at or above the floor-th background score
-    kept = np.append(b.size - below, b.size - np.searchsorted(b, b[-floor], side="left"))
-    found = s.size - np.searchsorted(s, np.append(s, b[-floor]), side="left")
-    allowed = kept >= floor
-    sic = found[allowed] / s.size / np.sqrt(kept[allowed] / b.size)
-    return int(np.sum(below + upto)) / (2 * s.size * b.size), float(sic.max())
+    auc = int(np.sum(below + upto)) / (2 * s.size * b.size)
+
+    def largest(least: int) -> tuple[float, int]:
+        floor = min(checks.integer(least, "sic_floor"), b.size)
+        # events at or above each signal's score, and at or above the floor-th background score
+        kept = np.append(b.size - below, b.size - np.searchsorted(b, b[-floor], side="left"))
+        found = s.size - np.searchsorted(s, np.append(s, b[-floor]), side="left")
+        found, kept = found[kept >= floor], kept[kept >= floor]
+        sic = found / s.size / np.sqrt(kept / b.size)
+        return float(sic.max()), int(kept[sic == sic.max()].min())
+
+    sic, strictest = largest(sic_floor)
+    others = {f"sic_floor_{floor}": largest(floor)[0] for floor in floors}
+    return {"auc": auc, "sic": sic, "sic_background": strictest, **others}
 
 
 def floor_scan(
@@ -288,7 +295,7 @@ class RankChoice:
     trace_lost: float
 
 
-def choose_rank(moments: Moments, *, tolerance: float) -> tuple[Compression, RankChoice]:
+def choose_rank(moments: FeatureMoments, *, tolerance: float) -> tuple[Compression, RankChoice]:
     """Return the smallest compression that loses at most ``tolerance`` of the noise.
 
     The witness it keeps at any rank, so that the noise is all it can cost: what batches drawn

@@ -16,6 +16,7 @@ from localizer.base.checks import Array, BoolArray
 from localizer.base.randomness import stream
 from localizer.base.vocabulary import FORCED_ESTIMATORS
 from localizer.estimators import forced
+from localizer.estimators.context_moments import ForcedScores
 from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory.variance import ContextVariance
@@ -47,7 +48,7 @@ def forced_table(
     what the other estimators without their constants, estimate exactly.
     """
     sampler = forced.fresh(forced.population(model))
-    total: forced.ForcedScores | None = None
+    total: ForcedScores | None = None
     tables = []
     for step, (before, R) in enumerate(zip([0, *contexts], contexts, strict=False)):
         rngs = [stream(seed, "experiment1", study, m, step, i) for i in range(len(x))]
@@ -193,19 +194,6 @@ def crossing(model: GaussianBenchmark, sizes: Iterable[int]) -> int | None:
         if of_addition < variance.relative_rms("pair", m=m, R=1):
             return m
     return None
-
-
-def leaves_the_line(model: GaussianBenchmark, *, tolerance: float) -> int:
-    """Return the first m at which replacement is ``tolerance`` above its m^(-1/2) line.
-
-    The line is that of the small-m limit, where the term of the fresh event Y, which
-    falls as 1/m only, is still hidden.
-    """
-    variance = ContextVariance(model)
-    probes_of = replace(model, epsilon=0.5).components
-    second = variance.e.mean(probes_of) + variance.zeta_2
-    # (1 + tolerance)^2 (second) = second + (m - 1) zeta_1
-    return int(np.ceil(1 + ((1 + tolerance) ** 2 - 1) * second / variance.zeta_1))
 
 
 def generic_curve(model: GaussianBenchmark, sizes: Sequence[int]) -> pd.DataFrame:

@@ -16,6 +16,9 @@ from matplotlib.patches import Circle
 
 from localizer.figures import style
 
+#: the paper's marginal estimator is the one by addition
+_MARGINAL = {"addition": "marginal (addition)", "replacement": "marginal (replacement)"}
+
 
 @contextmanager
 def resampled_analytic(scores: pd.DataFrame) -> Iterator[Figure]:
@@ -152,12 +155,39 @@ def residual_field(field: pd.DataFrame, mean: Sequence[float], sigma_s: float) -
 
 
 @contextmanager
-def mscan(points: pd.DataFrame, curve: pd.DataFrame, targets: pd.DataFrame) -> Iterator[Figure]:
-    """Draw the class separation and the relative error of raw against m."""
+def mscan(
+    points: pd.DataFrame,
+    curve: pd.DataFrame,
+    targets: pd.DataFrame,
+    toys: pd.DataFrame,
+    published: pd.DataFrame,
+    m: int,
+) -> Iterator[Figure]:
+    """Draw the class separation and the relative error of raw against m.
+
+    A toy's separation at one m fixes it at every other (eq. exp1-G), so ``toys`` holds that at
+    the batch size ``m`` alone.
+    """
     raw = points[points["estimator"] == "raw"]
-    with style.canvas(2) as (figure, (left, right)):
+    with style.canvas(2, height=2.9) as (figure, (left, right)):
         left.plot(targets["m"], targets["class_separation"], color=style.GREY, label="exact")
-        style.points(left, raw["m"], raw["separation"], raw["separation_error"], series="raw")
+        style.points(
+            left,
+            raw["m"] * 0.95,
+            raw["separation"],
+            raw["separation_error"],
+            series="raw",
+            label="forced inclusion",
+        )
+        style.points(
+            left,
+            raw["m"] * 1.05,
+            toys["delta_G"].mean() * m / raw["m"],
+            toys["delta_G"].std(ddof=1) * m / raw["m"],
+            series="background",
+            label=f"{len(toys)} pseudoexperiments, RMS",
+            markerfacecolor="none",
+        )
         left.set_yscale("log")
         left.set_ylabel("class separation $\\Delta G_m$")
         left.legend()
@@ -170,28 +200,50 @@ def mscan(points: pd.DataFrame, curve: pd.DataFrame, targets: pd.DataFrame) -> I
             series="pair",
             label="second order (near-degenerate)",
         )
-        style.curve(right, curve["m"], curve["raw_first"], series="addition", label="first order")
         style.points(
             right, raw["m"], raw["relative_rms"], raw["error"], series="raw", label="Monte Carlo"
         )
-        best = curve.loc[curve["raw"].idxmin()]
-        right.annotate(
-            f"exact minimum\nat $m={int(best['m'])}$",
-            (best["m"], best["raw"]),
-            xytext=(0, -30),
-            textcoords="offset points",
-            ha="center",
-            fontsize=7,
-            arrowprops={"arrowstyle": "-", "linewidth": 0.6},
+        printed = _relative_errors(published)
+        style.points(
+            right,
+            printed.index,
+            printed,
+            series="signal",
+            label="published",
+            markerfacecolor="none",
+            markersize=5,
         )
-        right.set_ylim(0, None)
+        best = curve.loc[curve["raw"].idxmin()]
+        for at, value, words in (
+            (best["m"], best["raw"], f"exact minimum:\n$m={int(best['m'])}$"),
+            (printed.idxmin(), printed.min(), f"published minimum:\n$m={printed.idxmin()}$"),
+        ):
+            right.annotate(
+                words,
+                (at, value),
+                xytext=(-26, 20) if at == best["m"] else (28, -24),
+                textcoords="offset points",
+                ha="center",
+                fontsize=6,
+                arrowprops={"arrowstyle": "-", "linewidth": 0.6},
+            )
+        # the whole U; its first-order part alone, far below, is in the csv beside the figure
+        span = curve["raw"].min(), max(curve["raw"].max(), raw["relative_rms"].max())
+        right.set_ylim(span[0] - 0.3 * (span[1] - span[0]), span[1] + 0.3 * (span[1] - span[0]))
         right.set_ylabel("RMS error of raw / $\\Delta G_m$")
         right.set_title(f"$R={int(raw['contexts'].iloc[0])}$ contexts for each probe")
-        right.legend(loc="lower center", bbox_to_anchor=(0.5, 0.28))
+        right.legend(loc="upper center")
         for panel in (left, right):
             style.decades(panel, "x", raw["m"])
             panel.set_xlabel("batch size $m$")
         yield figure
+
+
+def _relative_errors(published: pd.DataFrame) -> pd.Series:
+    """Return the printed relative errors of raw by m."""
+    rows = published[published["id"].str.fullmatch(r"e1\.relative_rms_\d+")]
+    sizes = rows["id"].str.rpartition("_")[2].astype(int)
+    return pd.Series(rows["value"].astype(float).to_numpy(), index=sizes.to_numpy())
 
 
 @contextmanager
@@ -202,12 +254,14 @@ def marginal_pair(points: pd.DataFrame, curve: pd.DataFrame) -> Iterator[Figure]
         raw = by_name["raw"].set_index("m")["relative_rms"]
         for name in ("raw", "addition", "replacement", "pair"):
             part = by_name[name]
-            style.curve(left, curve["m"], curve[name], series=name)
-            style.points(left, part["m"], part["relative_rms"], part["error"], series=name)
+            look = {"series": name, "label": _MARGINAL.get(name, name)}
+            style.curve(left, curve["m"], curve[name], series=name, label=None)
+            style.points(left, part["m"], part["relative_rms"], part["error"], **look)
             if name != "raw":
-                style.curve(right, curve["m"], (curve[name] / curve["raw"]) ** 2, series=name)
+                exact = (curve[name] / curve["raw"]) ** 2
+                style.curve(right, curve["m"], exact, series=name, label=None)
                 ratio = (part.set_index("m")["relative_rms"] / raw) ** 2
-                style.points(right, ratio.index, ratio, series=name)
+                style.points(right, ratio.index, ratio, **look)
         m = curve["m"]
         left.plot(
             m,

@@ -54,9 +54,11 @@ def nscan(scan: pd.DataFrame) -> Iterator[Figure]:
 
 
 @contextmanager
-def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
-    """Draw the AUC of the batch estimators against R in the typical toy."""
-    with style.canvas(2, height=2.8) as (figure, panels):
+def marginal_recovery(typical: pd.DataFrame, runs: pd.DataFrame) -> Iterator[Figure]:
+    """Draw the AUC of the batch estimators against R in the typical toy, and over all toys."""
+    pair = runs[runs["estimator"] == "pair"].groupby(["construction", "R"])["auc"]
+    mean, spread = pair.mean(), pair.std(ddof=1)
+    with style.canvas(2, height=2.9) as (figure, panels):
         for panel, construction, title in zip(
             panels,
             ("shared", "independent"),
@@ -65,11 +67,23 @@ def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
         ):
             part = typical[typical["construction"] == construction]
             exact = part.iloc[0]
-            panel.axhline(exact["auc_loo_exact"], color=style.VERMILION, label="LOO witness")
-            known = exact["auc_mmd_exact"] if construction == "shared" else 0.5
-            panel.axhline(
-                known, color=style.GREY, linestyle="--", label="$\\mu$ known (left), chance (right)"
+            middle, width = mean[construction], spread[construction]
+            panel.fill_between(
+                middle.index,
+                middle - width,
+                middle + width,
+                color=style.GREY,
+                alpha=0.2,
+                linewidth=0,
+                label=f"pair, all toys: {middle.iloc[-1]:.3f}$\\,\\pm\\,${width.iloc[-1]:.3f}",
             )
+            loo = exact["auc_loo_exact"]
+            panel.axhline(loo, color=style.VERMILION, label=f"LOO witness {loo:.3f}")
+            if construction == "shared":
+                known, words = exact["auc_mmd_exact"], f"$\\mu$ known {exact['auc_mmd_exact']:.3f}"
+            else:
+                known, words = 0.5, "chance"
+            panel.axhline(known, color=style.GREY, linestyle="--", label=words)
             for estimator, shift in (("raw", 0.94), ("marginal", 1.0), ("pair", 1.06)):
                 here = part[part["estimator"] == estimator]
                 style.points(
@@ -79,12 +93,14 @@ def recovery(typical: pd.DataFrame) -> Iterator[Figure]:
                     series=estimator,
                     linestyle=style.SERIES[estimator]["linestyle"],
                     linewidth=0.6,
+                    label=f"{estimator} {here['auc'].iloc[-1]:.3f}",
                 )
             panel.set_xscale("log")
             panel.set_xlabel("batches $R$")
             panel.set_title(title)
             panel.set_ylabel("AUC")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+            # below the axes, where it hides nothing; numbers are those at the largest R
+            panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
         yield figure
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from localizer.base.vocabulary import BATCH_ESTIMATORS
 from localizer.figures import style
@@ -78,8 +78,17 @@ def vs_m(points: pd.DataFrame) -> Iterator[Figure]:
 def highm(points: pd.DataFrame) -> Iterator[Figure]:
     """Draw correlation and maximum SIC against the number of batches at a fixed m."""
     with style.canvas(2) as (figure, (left, right)):
-        _estimators(left, points, "R", "rho", expected="rho_predicted")
-        left.axhline(1, color=style.VERMILION, linewidth=0.9)
+        # on an axis of 1 - rho, where 0.99 and 0.9997 are as far apart as they should be
+        lacking = points.assign(
+            **{name: 1 - points[name] for name in ("rho", "rho_predicted")},
+        )
+        _estimators(left, lacking, "R", "rho", expected="rho_predicted")
+        left.set_yscale("log")
+        left.invert_yaxis()
+        ticks = [0.9, 0.5, 0.1, 0.01, 0.001, 0.0001]
+        low, high = sorted(left.get_ylim())
+        style.decades(left, "y", [tick for tick in ticks if low <= tick <= high])
+        left.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{1 - value:g}"))
         _witness(right, points["sic_witness"].iloc[0])
         _estimators(right, points, "R", "sic", expected="sic_predicted")
         for panel in (left, right):
@@ -89,7 +98,7 @@ def highm(points: pd.DataFrame) -> Iterator[Figure]:
         right.set_ylabel("maximum SIC")
         left.set_title(f"$m={points['m'].iloc[0]}$")
         right.set_title("lines: predicted from the witness, no fit")
-        left.legend(loc="lower right")
+        left.legend(loc="center right", bbox_to_anchor=(1, 0.52))
         right.legend(loc="center right", bbox_to_anchor=(1, 0.58))
         yield figure
 
@@ -129,7 +138,11 @@ def scaling(
             linewidth=0.9,
             label="$C/(Rm^2)$, $C$ predicted",
         )
-        left.axvline(fit_minimum, color=style.GREY, linewidth=0.6, linestyle=":")
+        for panel in (left, right):
+            panel.plot([], [], color=style.BLACK, linewidth=0.7, label="law for each $m$, no fit")
+        left.axvline(
+            fit_minimum, color=style.GREY, linewidth=0.6, linestyle=":", label="fitted from here on"
+        )
         left.set_ylabel("$q_\\rho=\\rho^{-2}-1$")
         left.set_title(
             f"pair: $\\alpha={free['alpha']:.4f}\\pm{free['alpha_error']:.4f}$, "
@@ -137,7 +150,7 @@ def scaling(
             fontsize=7,
         )
         right.set_title("raw, and its predicted law", fontsize=7)
-        axes[1][0].set_ylabel("over law $-$ 1")
+        axes[1][0].set_ylabel("measured /\nlaw $-$ 1")
         left.legend(loc="lower left", fontsize=6)
         right.legend(loc="lower left", fontsize=6)
         yield figure
@@ -196,7 +209,7 @@ def sic_floor(scan: pd.DataFrame, published: pd.DataFrame, floor: int) -> Iterat
         for name, look in looks.items():
             part = scan[scan["score"] == name]
             axes.plot(part["floor"], part["sic"], label=name, **look)
-        axes.axvline(floor, color=style.GREY, linewidth=0.7)
+        axes.axvline(floor, color=style.GREY, linewidth=0.7, label=f"floor of this run, {floor}")
         _published_line(axes, published, "sic_witness", "published witness")
         axes.set_xscale("log")
         axes.set_xlabel("background events that a threshold must keep")
@@ -249,6 +262,9 @@ def scatter(draws: pd.DataFrame, seeds: pd.DataFrame, summary: pd.DataFrame) -> 
 @contextmanager
 def references(rows: pd.DataFrame) -> Iterator[Figure]:
     """Draw AUC, SIC and C of disjoint references beside Gaussian ones of the same size."""
+    # it takes a second to load, which the other figures need not wait for
+    import seaborn as sns
+
     names = {"auc": "AUC, mixed sample", "sic": "maximum SIC", "C": "$C$ of the scaling law"}
     sources = list(dict.fromkeys(rows["source"]))
     size = int(rows["reference_events"].iloc[0])
@@ -265,13 +281,15 @@ def references(rows: pd.DataFrame) -> Iterator[Figure]:
                     color=style.BLUE,
                     label=f"Gaussian ({len(gaussian)})",
                 )
-                for number, value in enumerate(real[name]):
-                    panel.axvline(
-                        value,
-                        color=style.VERMILION,
-                        linewidth=0.9,
-                        label=None if number else f"disjoint ({len(real)})",
-                    )
+                sns.rugplot(
+                    x=real[name],
+                    height=1,
+                    expand_margins=False,
+                    ax=panel,
+                    color=style.VERMILION,
+                    linewidth=0.9,
+                    label=f"disjoint ({len(real)})",
+                )
                 panel.set_xlabel(label)
                 panel.set_yticks([])
             line[0].set_ylabel("surrogate" if source == "surrogate" else "this sample")

@@ -109,6 +109,9 @@ def pairs(fields: pd.DataFrame, top: pd.DataFrame) -> Iterator[Figure]:
                 **{"markerfacecolor": "none", "markeredgecolor": style.BLACK},
                 markeredgewidth=0.5,
             )
+            # an event beyond the cells would squash them
+            axes.set_xlim(part["x_low"].min(), part["x_high"].max())
+            axes.set_ylim(part["y_low"].min(), part["y_high"].max())
             axes.set(xlabel=_literal(x), ylabel=_literal(y))
         for axes in panels[len(planes) :]:
             axes.axis("off")

@@ -35,7 +35,7 @@ _COLUMNS = 3
 
 
 @contextmanager
-def comparison(points: pd.DataFrame, *, mean: Sequence[float], sigma_s: float) -> Iterator[Figure]:
+def statistics(points: pd.DataFrame, *, mean: Sequence[float], sigma_s: float) -> Iterator[Figure]:
     """Draw the score of each statistic over the plane, its ROC curve, its AUC and its gain.
 
     The circle holds the events within two standard deviations of the signal's mean.

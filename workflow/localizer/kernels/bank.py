@@ -19,7 +19,7 @@ from localizer.base.checks import Array
 from localizer.kernels import sums
 from localizer.models.gaussian import smoothed_normal
 
-Method: TypeAlias = Literal["auto", "pairwise", "pairwise32", "fourier"]
+SumMethod: TypeAlias = Literal["auto", "pairwise", "pairwise32", "fourier"]
 
 # Entries of a kernel matrix that are worked on at a time: 32 MB.
 _ENTRIES = 1 << 22
@@ -82,7 +82,7 @@ def kernel_sums(
     bank: GaussianBank,
     *,
     sample: npt.ArrayLike | None = None,
-    method: Method = "auto",
+    method: SumMethod = "auto",
     tolerance: float = 1e-12,
 ) -> Array:
     """Return sum_j k(x_i, y_j) over the events y_j of a sample, for every row of x.
@@ -107,8 +107,8 @@ def kernel_sums(
     """
     at = checks.points(x, "x")
     others = None if sample is None else checks.points(sample, "sample", d=at.shape[1])
-    if method not in get_args(Method):
-        raise ValueError(f"method must be one of {get_args(Method)}, not {method!r}")
+    if method not in get_args(SumMethod):
+        raise ValueError(f"method must be one of {get_args(SumMethod)}, not {method!r}")
     if not 1e-14 <= checks.positive(tolerance, "tolerance") <= 1e-2:
         raise ValueError(f"tolerance must lie between 1e-14 and 0.01, it is {tolerance:g}")
     h = bank.bandwidths
@@ -189,7 +189,7 @@ class EmpiricalBackground:
 
     bank: GaussianBank
     reference: Array
-    method: Method = "auto"
+    method: SumMethod = "auto"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reference", checks.points(self.reference, "reference"))

@@ -16,14 +16,15 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.metrics import correlation
-from localizer.kernels.features import FourierFeatures, Precision
+from localizer.kernels.features import FourierFeatures
+from localizer.kernels.sums import Precision
 
 # A direction of which less than this part lies outside a span is in it, but for rounding.
 _IN_SPAN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class FeatureMoments:
     """The mean and the second moment of centred features z~ over a sample."""
 
     size: int
@@ -42,7 +43,7 @@ def centred_moments(
     mean_background: npt.ArrayLike,
     *,
     dtype: Precision = np.float32,
-) -> Moments:
+) -> FeatureMoments:
     """Return the moments of z~ = z - mean_background over the events of x.
 
     Blocks are multiplied in ``dtype`` and added in float64.
@@ -52,7 +53,7 @@ def centred_moments(
     for z in features.blocks(events, centre=mean_background, dtype=dtype):
         first += z.sum(axis=0, dtype=np.float64)
         second += z.T @ z
-    return Moments(len(events), first / len(events), second / len(events))
+    return FeatureMoments(len(events), first / len(events), second / len(events))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class Compression:
     """
 
     basis: Array
-    moments: Moments
+    moments: FeatureMoments
     target: Array
 
     @property
@@ -96,20 +97,6 @@ class Compression:
     def trace_lost(self) -> float:
         """The fraction of E q_B(x, x) that is lost."""
         return float(np.trace(self._left_out) / np.trace(self.moments.second))
-
-    @cached_property
-    def rms_error(self) -> float:
-        """The root mean square of q - q_B over all pairs of the sample.
-
-        The mean of (r_i.r_j)^2 over all pairs of residuals is the trace of the square of
-        their second moment.
-        """
-        return float(np.linalg.norm(self._left_out))
-
-    @property
-    def rms_pair_kernel(self) -> float:
-        """The root mean square of q_B itself over the same pairs."""
-        return float(np.linalg.norm(self.moments.second))
 
     @property
     def _left_out(self) -> Array:
@@ -150,23 +137,9 @@ class Compression:
             kept.append(N * (c @ projected) - own * np.sum(c**2, axis=1))
         return correlation(np.concatenate(full), np.concatenate(kept))
 
-    def largest_error(
-        self, x: npt.ArrayLike, features: FourierFeatures, mean_background: npt.ArrayLike
-    ) -> float:
-        """Return the largest |q - q_B| over all pairs of events of x, in float64.
-
-        The error of a pair is r(x).r(y) with the residuals r of the projection: the worst
-        pair is an event with itself, and |r|^2 = |z~|^2 - |c|^2.
-        """
-        worst = 0.0
-        for z in features.blocks(x, centre=mean_background, dtype=np.float64):
-            lost = np.sum(z**2, axis=1) - np.sum((z @ self.basis) ** 2, axis=1)
-            worst = max(worst, float(lost.max()))
-        return worst
-
 
 def compress(
-    moments: Moments,
+    moments: FeatureMoments,
     *,
     rank: int | None = None,
     tolerance: float | None = None,

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.kernels.bank import GaussianBank
+from localizer.kernels.sums import Precision
 
 Form: TypeAlias = Literal["offset", "paired"]
-Precision: TypeAlias = type[np.float32] | type[np.float64]
 Rows: TypeAlias = npt.NDArray[np.floating[Any]]
 
 # A block of rows is what one matrix product takes; a stripe of it stays in the cache while
@@ -110,14 +110,6 @@ class FourierFeatures:
             out[start : start + len(z)] = z if rotation is None else z @ rotation
             start += len(z)
         return out
-
-    def mean(self, x: npt.ArrayLike, *, dtype: Precision = np.float32) -> Array:
-        """Return the mean of z over a sample, added in float64."""
-        events = checks.points(x, "x")
-        total = np.zeros(self.D)
-        for z in self.blocks(events, dtype=dtype):
-            total += z.sum(axis=0, dtype=np.float64)
-        return total / len(events)
 
     def _rows(self, x: Array, centre: Array, dtype: Precision) -> Rows:
         """Return z(x) - centre; each row is computed alone, to the last digit."""

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from localizer.base.checks import Array
+from localizer.kernels.pair_means import exp_minus, pair_sum
 from localizer.models.gaussian import smoothed_normal
 
 
@@ -100,44 +101,9 @@ def _joined(context: KernelSums, companions: Array, events: Array, h: float) -> 
 # The cosine series of the kernel is cut where its weights fall below exp(-_CUT^2 / 2).
 _CUT = 6.5
 _MOST_HARMONICS = 48
-_TAYLOR = tuple(1 / math.factorial(n) for n in range(10, -1, -1))
 
 # The helpers are inlined, so that one compiled function holds all the arithmetic: how the
 # compiler joins separate functions, and with it the last digits, may depend on its cache.
-
-
-@njit(inline="always")
-def _exp_minus(u: float) -> float:
-    """Return exp(-u) for u >= 0: a form that the compiler can vectorise.
-
-    exp(-u / 64) by its series, then six squarings; beyond u = 40 the value is 4e-18.
-    """
-    r = max(-u, -40.0) / 64
-    p = 0.0
-    for c in _TAYLOR:
-        p = p * r + c
-    for _ in range(6):
-        p *= p
-    return p
-
-
-@njit(inline="always")
-def _pair_sum(z: Array, h: float, square: Array) -> float:
-    """Return the sum of k over the pairs of the columns of z, pair by pair."""
-    d, n = z.shape
-    scale = 0.5 / (h * h)
-    total = 0.0
-    for i in range(1, n):
-        square[:i] = 0.0
-        for a in range(d):
-            for j in range(i):
-                gap = z[a, i] - z[a, j]
-                square[j] += gap * gap
-        row = 0.0
-        for j in range(i):
-            row += _exp_minus(scale * square[j])
-        total += row
-    return total
 
 
 @njit(inline="always")
@@ -223,6 +189,7 @@ def _context_sums(companions: Array, h: float) -> tuple[Array, Array]:
     square = np.empty(n)
     first = np.empty((2, _MOST_HARMONICS, n))
     second = np.empty((2, _MOST_HARMONICS, n))
+    scales = np.array([0.5 / (h * h)])
     width = h * h + 1
     level = (h * h / width) ** (d / 2)
     for r in range(contexts):
@@ -233,7 +200,7 @@ def _context_sums(companions: Array, h: float) -> tuple[Array, Array]:
                 square[j] += z[a, j] * z[a, j]
         total = 0.0
         for j in range(n):
-            total += _exp_minus(0.5 / width * square[j])
+            total += exp_minus(0.5 / width * square[j])
         embedding[r] = level * total
 
         by_series = False
@@ -249,7 +216,7 @@ def _context_sums(companions: Array, h: float) -> tuple[Array, Array]:
                 _harmonics(z[1], centre_2, step_2, count_2, second)
                 pairs[r] = _series_sum(first, second, step_1, step_2, count_1, count_2, h)
         if not by_series:
-            pairs[r] = _pair_sum(z, h, square)
+            pairs[r] = pair_sum(z, scales, square)
     return pairs, embedding
 
 
@@ -268,7 +235,7 @@ def _sums_with(companions: Array, events: Array, h: float) -> Array:
                 square[j] += gap * gap
         total = 0.0
         for j in range(n):
-            total += _exp_minus(scale * square[j])
+            total += exp_minus(scale * square[j])
         sums[r] = total
     return sums
 

@@ -8,13 +8,10 @@ off is resumed, by the same call or a later one, if a checksum can tell whether 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import http.client
-import ipaddress
 import logging
 import os
 import queue
-import re
 import ssl
 import threading
 import time
@@ -27,6 +24,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from localizer.base import checks
+from localizer.lhco import addresses, verify
 from localizer.lhco.registry import DataFile
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -35,8 +33,6 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 SILENCE = "no connection"
 
 _CHUNK = 1 << 16
-_SIGNATURES = {".npy": b"\x93NUMPY", ".h5": b"\x89HDF\r\n\x1a\n"}
-_PAGE = re.compile(rb"\s*<(!doctype|html|head|body|\?xml)", re.IGNORECASE)
 # What a server may say now and take back a moment later; any other 4xx is final.
 _PASSING = {408, 425, 429}
 
@@ -121,13 +117,13 @@ def fetch(
     failures: list[str] = []
     try:
         if target.exists():
-            wrong = fault(target, file)
+            wrong = verify.fault(target, file)
             if wrong is None:
                 return target
             _log.warning("%s is removed, it is not the registry's file: %s", target, wrong)
             with _writing(target):
                 target.unlink()
-        for address in sources(file, mirror):
+        for address in addresses.sources(file, mirror):
             try:
                 _from_source(address, file, target, patience, progress)
                 return target
@@ -160,106 +156,6 @@ def chosen_mirror(configured: str | None, environment: Mapping[str, str]) -> str
     return environment.get("LHCO_MIRROR") or configured or None
 
 
-def sources(file: DataFile, mirror: str | None = None) -> tuple[str, ...]:
-    """Return the addresses to ask for ``file``, the mirror's first.
-
-    Raises
-    ------
-    ValueError
-        If the mirror is neither an existing directory nor a file:// or https:// address
-        (http:// is accepted for this machine itself only).
-    """
-    if mirror is None:
-        return (file.address,)
-    folder = mirror_folder(mirror)
-    if folder is None:
-        return (f"{mirror.rstrip('/')}/{urllib.parse.quote(file.path)}", file.address)
-    if not folder.is_dir():
-        raise ValueError(f"the mirror {mirror} is not a directory")
-    return ((folder.resolve() / file.path).as_uri(), file.address)
-
-
-def mirror_folder(mirror: str) -> Path | None:
-    """Return the directory that a mirror names, or None if it is a web address.
-
-    Raises
-    ------
-    ValueError
-        If it can be neither: only file:// and https:// addresses are used, and http:// for
-        this machine itself.
-
-    Examples
-    --------
-    >>> mirror_folder("file:///data/lhco").as_posix()
-    '/data/lhco'
-    >>> mirror_folder("https://example.org/lhco") is None
-    True
-    """
-    if not mirror.isprintable():
-        raise ValueError("the mirror must be written in one line of plain characters")
-    scheme = _split(mirror).scheme
-    if scheme in ("http", "https"):
-        if not _trusted(mirror):
-            raise ValueError(f"the mirror must be an https address, not {mirror}")
-        return None
-    if "://" in mirror and scheme != "file":
-        raise ValueError(
-            f"the mirror must be a directory or an https or file address, not {mirror}"
-        )
-    if scheme != "file":
-        return Path(mirror)
-    if _split(mirror).netloc not in ("", "localhost"):
-        raise ValueError(f"the mirror must be a file address of this machine, not {mirror}")
-    return _as_path(mirror)
-
-
-def fault(path: Path, file: DataFile) -> str | None:
-    """Return what is wrong with the content of ``path``, or None if it is ``file``.
-
-    Size and checksums are held against the registry; where it knows none, the content must at
-    least begin as a file of its kind does.
-    """
-    size = path.stat().st_size
-    digests = {
-        "git blob SHA-1": (file.git_sha1, hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)),
-        "sha256": (file.sha256, hashlib.sha256()),
-        "md5": (file.md5_unverified, hashlib.md5(usedforsecurity=False)),
-        "unverified sha256": (file.sha256_unverified, hashlib.sha256()),
-    }
-    wanted = {name: pair for name, pair in digests.items() if pair[0] is not None}
-    with path.open("rb") as content:
-        start = content.read(_CHUNK)
-        if _PAGE.match(start):
-            return "it is a web page, not data"
-        if file.size is not None and size != file.size:
-            return f"expected {file.size} bytes, got {size}"
-        kind = Path(file.path).suffix
-        if not start.startswith(_SIGNATURES.get(kind, b"")):
-            return f"it does not begin as a {kind} file does"
-        chunk = start
-        while chunk:
-            for _, digest in wanted.values():
-                digest.update(chunk)
-            chunk = content.read(_CHUNK)
-    if file.size_unverified not in (None, size):
-        _differs_from_hearsay(file, "bytes", size, file.size_unverified)
-    for name, (expected, digest) in wanted.items():
-        got = digest.hexdigest()
-        if got == expected:
-            continue
-        if name in ("git blob SHA-1", "sha256"):
-            return f"expected {name} {expected}, got {got}"
-        _differs_from_hearsay(file, name.removeprefix("unverified "), got, expected)
-    return None
-
-
-def _differs_from_hearsay(file: DataFile, what: str, got: object, expected: object) -> None:
-    _log.warning(
-        "%s has %s %s; a secondary source that nobody has verified gives %s",
-        *(file.path, what, got, expected),
-    )
-
-
 def obstacle(address: str, file: DataFile, *, seconds: float) -> str | None:
     """Return why ``address`` would not give ``file``, or None if it seems to have it.
 
@@ -267,8 +163,8 @@ def obstacle(address: str, file: DataFile, *, seconds: float) -> str | None:
     for at most ``seconds`` in all, name lookup included.
     """
     if address.startswith("file:"):
-        path = _as_path(address)
-        return fault(path, file) if path.is_file() else "it is not there"
+        path = addresses.as_path(address)
+        return verify.fault(path, file) if path.is_file() else "it is not there"
     limit = checks.positive(seconds, "seconds")
 
     def ask() -> str | None:
@@ -316,7 +212,7 @@ def _from_source(
             if isinstance(error, _ResumeError):
                 part.unlink(missing_ok=True)
             continue
-        wrong = fault(part, file)
+        wrong = verify.fault(part, file)
         if wrong is None:
             with _writing(part):
                 part.replace(target)
@@ -347,7 +243,7 @@ def _receive(
         expected = file.size if stream.total is None else stream.total
         with _writing(part), part.open("ab" if done else "wb") as out:
             for chunk in stream.chunks:
-                if done == 0 and _PAGE.match(chunk):
+                if done == 0 and verify.PAGE.match(chunk):
                     part.unlink()
                     raise _SourceError("it answers with a web page, not data")
                 done += len(chunk)
@@ -384,7 +280,7 @@ def _writing(part: Path) -> Iterator[None]:
 def _connect(address: str, have: int, timeout: float) -> Iterator[_Stream]:
     """Open ``address``, if possible at byte ``have``."""
     if address.startswith("file:"):
-        path = _as_path(address)
+        path = addresses.as_path(address)
         try:
             with path.open("rb") as content:
                 yield _Stream(0, path.stat().st_size, _chunks(content))
@@ -412,10 +308,10 @@ def _respond(
     address: str, headers: dict[str, str], timeout: float
 ) -> Iterator[http.client.HTTPResponse]:
     """Yield the server's answer; every failure says whether another try may help."""
-    if not _trusted(address):
+    if not addresses.trusted(address):
         raise _SourceError("only https addresses are used")
     handlers: list[urllib.request.BaseHandler] = [_Redirects()]
-    if _loopback(address):
+    if addresses.loopback(address):
         handlers.append(urllib.request.ProxyHandler({}))
     opener = urllib.request.build_opener(*handlers)
     try:
@@ -465,40 +361,8 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         """Refuse to leave https; only this machine may send on to itself without."""
-        secure = _split(newurl).scheme == "https"
-        if not _trusted(newurl) or not (secure or _loopback(req.full_url)):
+        secure = addresses.split(newurl).scheme == "https"
+        if not addresses.trusted(newurl) or not (secure or addresses.loopback(req.full_url)):
             fp.close()
             raise _SourceError(f"it redirects to {newurl}, which is not an https address")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _trusted(address: str) -> bool:
-    parts = _split(address)
-    # what no server is named by would end in an error that names no address
-    if not parts.hostname or not address.isascii() or not address.isprintable() or " " in address:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _loopback(address))
-
-
-def _split(address: str) -> urllib.parse.SplitResult:
-    """Return the parts of an address; none of what cannot be one."""
-    try:
-        parts = urllib.parse.urlsplit(address)
-        _ = parts.hostname, parts.port
-    except ValueError:
-        return urllib.parse.SplitResult("", "", "", "", "")
-    return parts
-
-
-def _loopback(address: str) -> bool:
-    host = _split(address).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _as_path(address: str) -> Path:
-    return Path(urllib.request.url2pathname(_split(address).path))

@@ -15,7 +15,7 @@ from typing import Any
 
 from localizer.base import checks
 from localizer.base.randomness import stream
-from localizer.lhco import download, raw, samples, surrogate
+from localizer.lhco import addresses, download, raw, samples, surrogate, verify
 from localizer.lhco.registry import DataFile, of_edition
 
 SOURCES = ("auto", "full", "subset", "surrogate", "zenodo")
@@ -218,11 +218,11 @@ class _Search:
         place = self.folder / file.path
         reasons: list[str] = []
         if place.is_file():
-            wrong = download.fault(place, file)
+            wrong = verify.fault(place, file)
             if wrong is None:
                 return Found(file.path, "here", str(place))
             reasons.append(f"{place}: {wrong}")
-        for address in download.sources(file, self.mirror):
+        for address in addresses.sources(file, self.mirror):
             why = self._ask(address, file)
             if why is None:
                 where = "network" if address == file.address else "mirror"

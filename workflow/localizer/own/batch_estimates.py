@@ -47,7 +47,7 @@ class BatchEstimates:
         form in compressed features; 1 where the pair kernel is exact.
     """
 
-    scores: batch_sums.Scores
+    scores: batch_sums.BatchScores
     errors: dict[str, Array]
     target_correlation: float
 

@@ -7,6 +7,7 @@ sentence that names the file and the column.
 from __future__ import annotations
 
 import difflib
+import gzip
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -154,7 +155,15 @@ def _names(sample: pd.DataFrame, event_id: str) -> pd.Series:
             f"score.id: column {event_id} is empty or NA for {nameless} of {len(names)} events; "
             "give each a name, or leave score.id out"
         )
-    return names.map(str)
+    names = names.map(str)
+    twice = names[names.duplicated()]
+    if len(twice):
+        raise ValueError(
+            f"score.id: column {event_id} names {names[names == twice.iloc[0]].size} events "
+            f"{twice.iloc[0]} (and repeats {twice.nunique()} names in all); give each event a name "
+            "of its own, or leave score.id out"
+        )
+    return names
 
 
 class _SaidError(ValueError):
@@ -162,13 +171,33 @@ class _SaidError(ValueError):
 
 
 def _csv(path: Path, event_id: str) -> pd.DataFrame:
-    table = pd.read_csv(path, low_memory=False, dtype={event_id: str} if event_id else None)
+    """Read a table of text: commas, semicolons or tabs between its entries, as its head says.
+
+    Where commas do not part the entries they may be decimal: they are, if so read more columns
+    hold numbers and none fewer.
+    """
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        head = file.readline(1_000_000)
+    separator = max((",", ";", "\t"), key=lambda mark: head.count(mark.encode()))
+    kind = {event_id: str} if event_id else None
+    table = pd.read_csv(path, sep=separator, low_memory=False, dtype=kind)
+    if separator != ",":
+        other = pd.read_csv(path, sep=separator, low_memory=False, dtype=kind, decimal=",")
+        if _numeric(table) < _numeric(other):
+            table = other
     if not isinstance(table.index, pd.RangeIndex):
         raise _SaidError(
             f"{path} has rows with more entries than its first line has names; name every column, "
-            "and let no line end with a comma"
+            f"and let no line end with a {_MARKS[separator]}"
         )
     return table
+
+
+_MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
+
+
+def _numeric(table: pd.DataFrame) -> set[str]:
+    return set(table.select_dtypes("number").columns)
 
 
 def _parquet(path: Path, _: str) -> pd.DataFrame:
@@ -202,7 +231,8 @@ def _hdf5(path: Path, key: str) -> pd.DataFrame:
 
 
 _TABLES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
-    **{".csv": _csv, ".csv.gz": _csv, ".parquet": _parquet, ".npy": _npy},
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _csv),
+    **{".parquet": _parquet, ".npy": _npy},
 }
 _ARCHIVES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
     **{".npz": _npz, ".h5": _hdf5, ".hdf5": _hdf5},
@@ -321,6 +351,11 @@ def _useless(sample: pd.Series, reference: pd.Series) -> str:
     for series in (sample, reference):
         if not (pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series)):
             kept = series.dropna()
+            if _dates(kept):
+                return (
+                    f"it holds dates, as {kept.iloc[0]}; turn them into numbers, for example days "
+                    "since the first"
+                )
             example = f", as {kept.iloc[0]!r}" if len(kept) else ""
             return f"it holds text{example}; turn it into numbers, one column for each category"
         if pd.api.types.is_complex_dtype(series):
@@ -329,6 +364,14 @@ def _useless(sample: pd.Series, reference: pd.Series) -> str:
     if len(values) and values.min() == values.max():
         return f"it is constant, {values.iloc[0]} everywhere"
     return ""
+
+
+def _dates(values: pd.Series) -> bool:
+    """Tell whether a column holds dates, as 2024-05-17 or 17.5.2024, with or without a time."""
+    if pd.api.types.is_datetime64_any_dtype(values):
+        return True
+    written = r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
+    return len(values) > 0 and values.head(20).map(str).str.match(written).all()
 
 
 def _row_numbers(name: str, *columns: pd.Series) -> str:

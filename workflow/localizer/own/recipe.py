@@ -20,7 +20,7 @@ from localizer.base.checks import Array
 from localizer.base.copula import BackgroundCDF, median_distance
 from localizer.kernels.bank import GaussianBank
 
-Coordinates: TypeAlias = Literal["as_is", "standardized", "uniform", "normal"]
+CoordinateForm: TypeAlias = Literal["as_is", "standardized", "uniform", "normal"]
 
 Source: TypeAlias = Literal["pooled", "reference"]
 
@@ -60,7 +60,7 @@ class Recipe:
         The median distance is that of this many random pairs, or of all if there are no more.
     """
 
-    coordinates: Coordinates = "standardized"
+    coordinates: CoordinateForm = "standardized"
     source: Source = "pooled"
     factors: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
     method: Method = "auto"
@@ -70,7 +70,7 @@ class Recipe:
     pairs: int = 500_000
 
     def __post_init__(self) -> None:
-        named = {"coordinates": Coordinates, "source": Source, "method": Method}
+        named = {"coordinates": CoordinateForm, "source": Source, "method": Method}
         for name, kind in named.items():
             if (value := getattr(self, name)) not in get_args(kind):
                 raise ValueError(
@@ -142,7 +142,7 @@ def choose(
     return Choices(transform, d_med, GaussianBank(tuple(f * d_med for f in recipe.factors)))
 
 
-def _coordinates(kind: Coordinates, events: Array) -> Callable[[npt.ArrayLike], Array]:
+def _coordinates(kind: CoordinateForm, events: Array) -> Callable[[npt.ArrayLike], Array]:
     if kind == "uniform" or kind == "normal":
         return partial(BackgroundCDF.of(events).transform, scores=kind)
     # the kernel knows differences only, and single precision wants small numbers

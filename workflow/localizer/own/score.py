@@ -29,9 +29,9 @@ import numpy.typing as npt
 from localizer.base.checks import Array, IntArray
 from localizer.base.metrics import average_ranks
 from localizer.base.randomness import subsample
-from localizer.kernels.bank import GaussianBank, kernel_sums
-from localizer.own.exact import means_and_variances, mmd2_of_sums
-from localizer.own.random_features import draw_features, feature_mean, mmd2_of_means, rff_scores
+from localizer.kernels.bank import GaussianBank
+from localizer.own.exact import means_and_variances
+from localizer.own.random_features import draw_features, feature_mean, rff_scores
 from localizer.own.recipe import Choices, Recipe, Streams, Used, both, choose
 
 
@@ -153,31 +153,3 @@ def _places(few: IntArray, own: IntArray | None, n: int) -> IntArray | None:
     place = np.full(n, -1)
     place[few] = np.arange(len(few))
     return place[own]
-
-
-def mmd2(
-    sample: npt.ArrayLike,
-    reference: npt.ArrayLike,
-    recipe: Recipe,
-    streams: Streams,
-    *,
-    choices: Choices | None = None,
-) -> tuple[float, Used]:
-    """Return the unbiased MMD^2 of sample and reference, and how it was found.
-
-    The mean of k over pairs of different events of the sample, plus that of the reference, less
-    twice that over pairs of one of each: eq. mmd-u-pair with the reference's own U-statistic in
-    place of K_BB, so that its mean is 0 under the null although the reference is finite.
-    """
-    x, y = both(sample, reference)
-    chosen = choices or choose(x, y, recipe, streams)
-    x, y = chosen.transform(x), chosen.transform(y)
-    N, M = len(x), len(y)
-    method = recipe.used((N + M) ** 2)
-    if method == "exact":
-        inside = kernel_sums(x, chosen.bank).sum()
-        outside = kernel_sums(y, chosen.bank).sum()
-        across = kernel_sums(x, chosen.bank, sample=y).sum()
-        return float(mmd2_of_sums(inside, outside, across, N=N, M=M)), method
-    z = draw_features(chosen.bank, x.shape[1], recipe, streams)
-    return float(mmd2_of_means(feature_mean(z, x), feature_mean(z, y), N=N, M=M)), method

@@ -1,8 +1,8 @@
 """Where the most responsible events of a sample lie: in each feature, and in pairs of features.
 
 The score of an event is its contribution to the departure of the sample from the
-reference (eq. localization); the events with the largest scores are called responsible
-here. Nothing in this module turns a score into a probability.
+reference (eq. localization); the events with the largest scores, as far as these are positive,
+are called responsible here. Nothing in this module turns a score into a probability.
 """
 
 from __future__ import annotations
@@ -31,6 +31,21 @@ def ranks(scores: npt.ArrayLike) -> IntArray:
     rank = np.empty(values.size, dtype=np.int64)
     rank[order] = np.arange(1, values.size + 1)
     return rank
+
+
+def responsible(scores: pd.DataFrame, *, top: int) -> pd.DataFrame:
+    """Return the events with the largest scores, by rank: at most ``top``, positive ones only.
+
+    An event with a negative score lies where the sample has too few events, whatever its rank.
+    The first event is always returned, so that there is one to look at.
+
+    Parameters
+    ----------
+    scores
+        Columns ``rank`` and ``loo``.
+    """
+    listed = scores[(scores["rank"] <= top) & ((scores["loo"] > 0) | (scores["rank"] == 1))]
+    return listed.sort_values("rank")
 
 
 def features_by_distance(
@@ -84,7 +99,7 @@ def histograms(
     for k, name in enumerate(names):
         columns = {kind: events[:, k] for kind, events in tables.items()}
         both = np.concatenate([columns["reference"], columns["sample"]])
-        edges = np.histogram_bin_edges(_within(both, columns["responsible"]), bins=bins)
+        edges = _edges(both, bins, always=columns["responsible"])
         for kind, x in columns.items():
             counts, _ = np.histogram(x, edges)
             rows.append(
@@ -112,7 +127,7 @@ def field(
     """
     one, other = checks.vector(x, "x"), checks.vector(y, "y", size=np.size(x))
     values = checks.vector(scores, "scores", size=one.size)
-    edges = [np.histogram_bin_edges(_within(axis), bins=bins) for axis in (one, other)]
+    edges = [_edges(axis, bins) for axis in (one, other)]
     count, *_ = np.histogram2d(one, other, bins=edges)
     total, *_ = np.histogram2d(one, other, bins=edges, weights=values)
     column, row = np.nonzero(count)
@@ -172,9 +187,22 @@ def statistics_beside_witness(
     return table, pd.DataFrame(summaries)
 
 
-def _within(values: Array, always: Array | None = None) -> Array:
-    """Return the values between their outermost thousandths, so that no outlier sets an axis."""
-    low, high = np.quantile(values, [0.001, 0.999])
+def _edges(values: Array, bins: int, always: Array | None = None) -> Array:
+    """Return the edges of the bins between the outer hundredths, so that no tail sets an axis.
+
+    A tail may be so heavy that its hundredth squashes the rest: the axis ends a few times the
+    distance of the quartiles away from them. ``always`` are events of which nine in ten are to
+    be seen, within the same bounds.
+    """
+    low, first, third, high = np.quantile(values, [0.01, 0.25, 0.75, 0.99])
     if always is not None:
-        low, high = min(low, float(always.min())), max(high, float(always.max()))
-    return np.asarray(values[(values >= low) & (values <= high)])
+        inner = np.quantile(always, [0.05, 0.95])
+        low, high = min(low, inner[0]), max(high, inner[1])
+    reach = _REACH * (third - first)
+    if reach > 0:
+        low, high = max(low, first - reach), min(high, third + reach)
+    return np.asarray(np.histogram_bin_edges(values, bins=bins, range=(float(low), float(high))))
+
+
+#: how far an axis reaches beyond the quartiles, in units of their distance
+_REACH = 5.0

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,8 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.estimators import mmd
-from localizer.estimators.forced import Moments, Values, fresh, over_contexts, population
+from localizer.estimators.context_moments import ContextMoments
+from localizer.estimators.forced import Values, fresh, over_contexts, population
 from localizer.kernels.bank import GaussianBank, NormalBackground, q_B
 from localizer.kernels.matched_sums import KernelSums, MatchedSums
 from localizer.models.gaussian import GaussianBenchmark
@@ -104,7 +104,7 @@ def simulated_remainder(
     R: int,
     rngs: Sequence[np.random.Generator],
     root: bool = False,
-) -> Moments:
+) -> ContextMoments:
     """Estimate m L_{T,m}(x) - IF(x) by replacement in R contexts of each probe.
 
     The influence of the replaced event Y has mean zero and is nearly all of the noise,
@@ -133,27 +133,6 @@ def simulated_remainder(
         prepare, ["remainder"], probes, m=size, R=R, contexts=fresh(population(model)), rngs=rngs
     )
     return scores["remainder"]
-
-
-def epsilon_scan(model: GaussianBenchmark, epsilons: npt.ArrayLike, *, m: int) -> dict[str, Array]:
-    """Return how the global and the local discrepancy scale with the signal fraction.
-
-    Columns ``epsilon``, ``mmd2`` (of order epsilon^2, eq. mmd-mixture-summary),
-    ``separation`` (of order epsilon, eq. mmd-localization-class-separation) and
-    ``ratio`` = m separation / mmd2 = 2 / epsilon.
-    """
-    fractions = checks.vector(epsilons, "epsilons")
-    models = [replace(model, epsilon=checks.fraction(e, "each of epsilons")) for e in fractions]
-    if not model.D_SB > 0:
-        raise ValueError("model must have a signal that differs from the background")
-    mmd2 = np.array([each.mmd2 for each in models])
-    separation = np.array([each.class_separation(m) for each in models])
-    return {
-        "epsilon": fractions,
-        "mmd2": mmd2,
-        "separation": separation,
-        "ratio": m * separation / mmd2,
-    }
 
 
 def _mean_a_B(model: GaussianBenchmark) -> float:

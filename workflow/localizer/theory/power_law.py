@@ -48,16 +48,6 @@ class PowerLaw:
         """The standard error of log C, which is the relative error of C."""
         return float(np.sqrt(self.covariance[0, 0]))
 
-    def log_q(self, exposure: float) -> tuple[float, float]:
-        """Return log q at an exposure, and its standard error.
-
-        Over a short range alpha and C are almost degenerate; at a pivot inside the range the
-        fit is sharp.
-        """
-        direction = np.array([1.0, -np.log(checks.positive(exposure, "exposure"))])
-        value = direction @ np.array([self.log_constant, self.alpha])
-        return float(value), float(np.sqrt(direction @ self.covariance @ direction))
-
 
 def fit_power_law(
     exposure: npt.ArrayLike,

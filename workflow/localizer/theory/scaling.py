@@ -22,10 +22,8 @@ the law q_rho = C / (R m^2) with C = N (Var(w) + s) / Var(w), up to m / (m-1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +31,6 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.vocabulary import BatchEstimator
-from localizer.estimators.batch_sums import BatchSums, scores
 
 
 def q_rho(score: npt.ArrayLike, target: npt.ArrayLike) -> float:
@@ -158,50 +155,17 @@ def moments_of_features(z: npt.ArrayLike, *, replacement: bool) -> PairMoments:
     Cov = M2 - mean mean^T.
     """
     table = checks.points(z, "z", minimum=4)
-    return _moments(
-        lambda weights: table @ (weights @ table),
-        _quadratic_forms(table, table.T @ table),
-        np.einsum("ij,ij->i", table, table),
-        replacement,
-    )
-
-
-def moments_of_kernel(q: npt.ArrayLike, *, replacement: bool) -> PairMoments:
-    """Return the moments of the pair kernel given as a matrix."""
-    matrix = checks.points(q, "q", minimum=4)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"q must be a square matrix, not of shape {matrix.shape}")
-    return _moments(
-        lambda weights: matrix @ weights,
-        np.einsum("ij,ij->i", matrix, matrix),
-        np.diagonal(matrix),
-        replacement,
-    )
-
-
-def _moments(
-    apply: Callable[[Array], Array], squares: Array, own: Array, replacement: bool
-) -> PairMoments:
-    """Return the moments of a pair kernel q.
-
-    Parameters
-    ----------
-    apply
-        Returns the product of q with a vector.
-    squares, own
-        The row sums of q^2, and the diagonal of q.
-    replacement
-        Whether the diagonal counts.
-    """
-    N = own.size
-    companions = N if replacement else N - 1
-    weight = 0.0 if replacement else 1.0
-    w = (apply(np.ones(N)) - weight * own) / companions
+    N = len(table)
+    squares = _quadratic_forms(table, table.T @ table)
+    own = np.einsum("ij,ij->i", table, table)
+    # without replacement, an event is no companion of its own
+    companions, weight = (N, 0.0) if replacement else (N - 1, 1.0)
+    w = (table @ (np.ones(N) @ table) - weight * own) / companions
     centred = w - w.mean()
     variance = float(np.var(w))
     if variance == 0:
         raise ValueError("the witness must vary over the events, it is constant")
-    along = (apply(centred) - weight * own * centred) / N
+    along = (table @ (centred @ table) - weight * own * centred) / N
     return PairMoments(
         N=N,
         replacement=bool(replacement),
@@ -261,52 +225,6 @@ def log_q_covariance(z: npt.ArrayLike, *, m: Sequence[int], R: Sequence[int]) ->
     smaller = np.minimum.outer(numbers, numbers)
     nested = residual * smaller / larger + 4 * slope / larger
     return np.asarray(np.where(np.equal.outer(sizes, sizes), nested, 0.0))
-
-
-def jackknife_log_q(
-    blocks: Sequence[BatchSums],
-    target: npt.ArrayLike,
-    *,
-    checkpoints: Sequence[int],
-    score: Callable[[BatchSums], Array] = lambda sums: scores(sums).pair,
-) -> tuple[Array, Array]:
-    """Return log q_rho at nested checkpoints, and its covariance from the batches themselves.
-
-    One block after the other is left out of every checkpoint that contains it. With slope and
-    residual of the regression of the score on the target, log q_rho is log(R Var(residual))
-    - log(slope^2) up to constants (the R makes up for the missing block). The slope is a
-    mean over batches, for which the jackknife holds. The residual variance is quadratic in a
-    noise of mean zero, for which the jackknife finds twice the variance (each pair of blocks
-    is counted from both ends): its part is halved here.
-
-    Parameters
-    ----------
-    blocks
-        The sums of consecutive ranges of batches.
-    target
-        What the score converges to.
-    checkpoints
-        How many of the leading blocks each checkpoint holds; at least 5, better 20.
-    score
-        The score to judge.
-    """
-    ends = [checks.integer(n, "each of checkpoints", minimum=5) for n in checkpoints]
-    if not ends or max(ends) > len(blocks):
-        raise ValueError(f"checkpoints must lie within the {len(blocks)} blocks")
-    value = np.empty(len(ends))
-    influence = np.zeros((len(blocks), 2, len(ends)))
-    for k, end in enumerate(ends):
-        whole = reduce(add, blocks[:end])
-        share = np.array([block.batches / whole.batches for block in blocks[:end]])
-        parts = np.log(_parts(score(whole), target))
-        without = np.log([_parts(score(whole - block), target) for block in blocks[:end]])
-        change = without - parts
-        change[:, 0] += np.log1p(-share)
-        centred = change - np.outer(share, change.sum(axis=0))
-        influence[:end, :, k] = np.sqrt(1 - share)[:, None] * centred
-        value[k] = parts[0] - parts[1]
-    residual, slope = influence[:, 0], influence[:, 1]
-    return value, residual.T @ residual / 2 + slope.T @ slope
 
 
 def _parts(score: npt.ArrayLike, target: npt.ArrayLike) -> tuple[float, float]:

@@ -346,7 +346,7 @@ def judge(row: Published, finding: Finding) -> dict[str, Any]:
         said = row.claim and f"true if {row.claim}"
         measure, value, verdict = _compare(row, finding, error)
         if measure == "pull" and row.kind == "realization":
-            said = f"a pull, because there are only {finding.n} draws"
+            said = f"a pull, because there are only {finding.n} independent draws"
     note = "; ".join(filter(None, (said, finding.note)))
     return {**judged, "measure": measure, "value": value, "verdict": verdict, "note": note}
 
@@ -457,12 +457,12 @@ def largest_deviations(scores: pd.DataFrame, count: int = 10) -> pd.DataFrame:
     held = (scores["kind"] == "identity") & (scores["verdict"] == "agrees")
     compared = scores[scores["verdict"].isin(order) & ~held].copy()
     compared["_verdict"] = compared["verdict"].map(order)
-    compared["_size"] = [_sigmas(row) for _, row in compared.iterrows()]
+    compared["_size"] = [sigmas(row) for _, row in compared.iterrows()]
     ordered = compared.sort_values(["_verdict", "_size"], ascending=[True, False], kind="stable")
     return ordered.head(count).drop(columns=["_verdict", "_size"])
 
 
-def _sigmas(row: pd.Series[Any]) -> float:
+def sigmas(row: Mapping[str, Any] | pd.Series[Any]) -> float:
     """Return a deviation in standard deviations, whatever its measure."""
     if row["measure"] == "pull":
         return abs(float(row["value"]))

@@ -1,9 +1,10 @@
 """What Experiment III found, for the scoreboard: one finding for each published row.
 
 A value that depends on the reference sample (or on the draw of features) can be held against
-the paper only where the sample is the paper's own. Elsewhere it is shown as not comparable,
-with the reason and with the rank that the published value has among surrogate samples of the
-paper's sizes.
+the paper where the sample is the paper's own, or where the mixed sample is and the reference can
+be predicted (:mod:`localizer.experiments.predicted_references`). Elsewhere it is shown as not
+comparable, with the reason and with the rank that the published value has among surrogate samples
+of the paper's sizes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ import pandas as pd
 
 from localizer.base.checks import Array, BoolArray
 from localizer.experiments.experiment3 import Point
-from localizer.verdicts.board import Finding, Published, judge, realization, statement
+from localizer.verdicts.board import (
+    RANKED,
+    Finding,
+    Published,
+    judge,
+    realization,
+    sigmas,
+    statement,
+)
 
 SAMPLES = ("full",)
 """The editions whose samples are the paper's own; ``zenodo`` splits the same events anew."""
@@ -42,6 +51,67 @@ def of_dimension(counts: pd.DataFrame, dimension: int) -> list[Finding]:
             "timed; it grows with N",
         ),
     ]
+
+
+def is_predicted(draws: pd.DataFrame) -> bool:
+    """Return whether the draws are predicted references on the real mixed sample."""
+    return bool((draws["source"] == "predicted").all())
+
+
+def predicted(row: Published, draws: pd.DataFrame, readings: Mapping[str, str]) -> Finding:
+    """Return the published value among predicted references, by the strictest of its readings.
+
+    Draws that share their features are not independent. They are ranked if they are worth as
+    many independent ones as a rank asks for; otherwise the published value has a pull.
+
+    Parameters
+    ----------
+    readings
+        What each reading is called, by its column of the draws.
+    """
+    judged = []
+    for column, words in readings.items():
+        n = int(_independent(draws, column))
+        ours = realization(row.id, draws[column])
+        ours = replace(ours, n=n, draws=ours.draws if n >= RANKED else ())
+        judged.append((ours, judge(row, ours), words))
+    strictest, _, reading = max(judged, key=lambda each: sigmas(each[1]))
+    others = [
+        f"{words}: {found.value:.4g} +- {found.spread:.2g}, {rank['measure']} {rank['value']:.2g}"
+        for found, rank, words in judged
+        if words != reading
+    ]
+    return replace(
+        strictest,
+        note="; ".join(
+            filter(
+                None,
+                (
+                    f"{len(draws)} references predicted on the real mixed sample, worth about "
+                    f"{strictest.n} independent draws; labels serve to predict the missing file, "
+                    "not to score",
+                    reading,
+                    *others,
+                ),
+            )
+        ),
+    )
+
+
+def _readings(column: str, draws: pd.DataFrame) -> dict[str, str]:
+    """Return the columns that read a published value, and what each is called.
+
+    The author's floor of SIC is not stated, so a SIC has one for each floor.
+    """
+    if not column.startswith("sic_"):
+        return {column: ""}
+    floors = {
+        name: name.rpartition("_")[2] for name in draws if name.startswith(f"{column}_floor_")
+    }
+    return {
+        column: "SIC with the floor of this run",
+        **{name: f"with a floor of {floor} background events" for name, floor in floors.items()},
+    }
 
 
 def of_draws(
@@ -70,6 +140,11 @@ def of_draws(
     found = []
     samples = surrogates["sample_number"].nunique()
     for column, name in column_ids(surrogates.columns, published).items():
+        if column.startswith("rho_"):
+            continue  # findings3_batches has the measured correlations beside them
+        if is_predicted(surrogates):
+            found.append(predicted(published[name], surrogates, _readings(column, surrogates)))
+            continue
         ours = realization(name, surrogates[column])
         rank = judge(published[name], ours)
         note = (
@@ -107,7 +182,7 @@ def _independent(draws: pd.DataFrame, column: str) -> float:
 
     n / (1 + (k - 1) r), with k draws a sample and r the correlation of two of them.
     """
-    groups = draws.groupby("sample_number")[column]
+    groups = draws.groupby(["sample_number", "map_number"])[column]
     k = len(draws) / groups.ngroups
     if k <= 1 or groups.ngroups < 2:
         return float(len(draws))

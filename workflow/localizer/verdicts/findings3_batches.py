@@ -19,7 +19,7 @@ from localizer.experiments.experiment3 import Point
 from localizer.theory import scaling
 from localizer.theory.scaling import PairMoments
 from localizer.verdicts.board import Finding, Published, judge, pulled, realization, statement
-from localizer.verdicts.findings3 import SAMPLES
+from localizer.verdicts.findings3 import SAMPLES, is_predicted, predicted
 
 
 def of_correlations(
@@ -27,13 +27,15 @@ def of_correlations(
     moments: PairMoments,
     seeds: pd.DataFrame,
     published: Mapping[str, Published],
+    predictions: pd.DataFrame,
     *,
     edition: str,
 ) -> list[Finding]:
     """Return the measured correlations with the witness, and what they are at the published C.
 
     On the paper's own sample they are compared with one predicted for each draw of features,
-    from its own C; elsewhere they belong to another reference sample.
+    from its own C; where the reference is predicted, with those of the predicted ones; elsewhere
+    they belong to another reference sample.
     """
     C, alpha = published["e3.C"].number, published["e3.alpha"].number
 
@@ -57,7 +59,14 @@ def of_correlations(
         draws = [
             float(scaling.correlation(law(each).q(row.estimator, **point))) for each in seeds["C"]
         ]
+        carried = f"carried over to the published C by the law: {rho:.6f}, whatever our own C"
         reason = f"edition {edition}: another reference sample, and so another C"
+        if is_predicted(predictions):
+            column = name.removeprefix("e3.")
+            ours = predicted(published[name], predictions, {column: ""})
+            note = f"{ours.note}; measured with our own reference: {row.rho:.6f}; {carried}"
+            found.append(replace(ours, note=note))
+            continue
         found.append(
             Finding(
                 name,
@@ -68,8 +77,7 @@ def of_correlations(
                 carried=(rho, rho**3 / 2 * q * row.log_q_error),
                 not_comparable="" if edition in SAMPLES else reason,
                 note=f"error: spread over draws of features; predicted {row.rho_predicted:.6f} at "
-                f"C = {moments.C:.3g}; carried over to the published C by the law: {rho:.6f}, "
-                "whatever our own C",
+                f"C = {moments.C:.3g}; {carried}",
             )
         )
     return found

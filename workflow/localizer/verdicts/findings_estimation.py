@@ -112,7 +112,7 @@ def of_witness(
     relative = squares.std(axis=1, ddof=1) / math.sqrt(draws) / mean_square
     # the slope of three points in equal steps is that of the two outer ones
     slope_error = math.hypot(relative[0], relative[-1]) / 2 / math.log(widths[-1] / widths[0])
-    z_B = each.mean(toys.background(rng, 2000, model.d), dtype=np.float64)
+    z_B = each.transform(toys.background(rng, 2000, model.d), dtype=np.float64).mean(axis=0)
     loo = witness.rff_loo(z, z.mean(axis=0), z_B, N=len(few))
     left_out = [z[i] @ (np.delete(z, i, axis=0).mean(axis=0) - z_B) for i in range(len(few))]
     rff = float(np.abs(loo - left_out).max())

@@ -6,6 +6,7 @@ A Monte Carlo mean is held against the exact localizer, in standard errors.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +17,6 @@ from scipy.stats import ncx2
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
 from localizer.estimators.forced import (
-    Statistic,
     forced_scores,
     fresh,
     mmd_scores,
@@ -49,7 +49,7 @@ def of_marginals(
     model = replace(model, epsilon=0.5)
     # far enough out for the largest distance to notice them, and far apart in both localizers
     probes = np.array([[1.5, 0.0], [0.0, 2.0], [1.0, 2.5], [3.0, 1.0]])
-    statistics: dict[str, tuple[Statistic, Array, float]] = {
+    statistics: dict[str, tuple[Callable[[Array], float], Array, float]] = {
         "the plug-in MMD^2": (
             partial(functionals.plug_in, h=model.h),
             functionals.localization(model, probes, m),

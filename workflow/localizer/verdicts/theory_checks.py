@@ -9,9 +9,7 @@ import numpy.typing as npt
 
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
-from localizer.estimators.forced import (
-    Moments,
-)
+from localizer.estimators.context_moments import ContextMoments
 from localizer.kernels.matched_sums import MatchedSums
 from localizer.models.gaussian import GaussianBenchmark
 
@@ -21,12 +19,12 @@ def streams(seed: int, number: int, *key: str | int) -> list[np.random.Generator
     return [stream(seed, "theory", *key, i) for i in range(number)]
 
 
-def off(found: Moments, exact: npt.ArrayLike) -> float:
+def off(found: ContextMoments, exact: npt.ArrayLike) -> float:
     """Return the largest distance from exact values in standard errors."""
     return float(np.max(np.abs(found.mean - np.asarray(exact)) / found.standard_error))
 
 
-def smallest_gap(found: Moments, exact: Array) -> float:
+def smallest_gap(found: ContextMoments, exact: Array) -> float:
     """Return how far apart the nearest of the exact values are, in errors of the difference."""
     order = np.argsort(exact)
     squares = found.standard_error[order] ** 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -12,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from stage.configuration import own
+from stage.configuration import contradictions, own
 from stage.configuration.jobs import Plan
 from stage.configuration.model import Configuration
 
@@ -25,17 +26,11 @@ def resolved(config: Mapping[str, Any]) -> tuple[dict[str, Any], Plan]:
 
 def problems(config: Mapping[str, Any]) -> list[str]:
     """Return one sentence for each mistake in ``config``; an empty list if it is sound."""
-    return _judged(config)[1]
-
-
-def _judged(config: Mapping[str, Any]) -> tuple[Configuration | None, list[str]]:
     try:
         model = Configuration.model_validate(dict(config))
     except ValidationError as error:
-        mistakes = error.errors(include_url=False)
-        return None, list(dict.fromkeys(map(_sentence, mistakes)))
-    found = list(model.contradictions())
-    return model, found or list(Plan(model).contradictions())
+        return list(dict.fromkeys(map(_sentence, error.errors(include_url=False))))
+    return list(contradictions.found(model)) or list(Plan(model).contradictions())
 
 
 class _Loader(yaml.SafeLoader):
@@ -79,20 +74,14 @@ def differs(config: Mapping[str, Any], shipped: Path) -> bool:
     How the toys are cut into jobs does not count: it changes no result.
     """
     paper = yaml.safe_load(shipped.read_text(encoding="utf-8"))
-    return bool(_parameters(config) != _parameters(paper))
-
-
-def _parameters(tree: Mapping[str, Any]) -> dict[str, Any]:
-    experiments = {key: value for key, value in tree.items() if key.startswith("experiment")}
-    return {key: _results_of(value) for key, value in experiments.items()}
+    names = [name for name in paper if name.startswith("experiment")]
+    return any(_results_of(config[name]) != _results_of(paper[name]) for name in names)
 
 
 def _results_of(tree: Any) -> Any:
-    if isinstance(tree, Mapping):
-        return {
-            key: _results_of(value) for key, value in tree.items() if not key.endswith("_per_job")
-        }
-    return tree
+    if not isinstance(tree, Mapping):
+        return tree
+    return {key: _results_of(part) for key, part in tree.items() if not key.endswith("_per_job")}
 
 
 def sections(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, type[BaseModel] | None]]:
@@ -144,7 +133,7 @@ _LIMITS = {
     "too_short": "it must have at least {min_length} entries",
     "too_long": "it must have at most {max_length} entries",
     "string_too_long": "it must have at most {max_length} characters",
-    "must": "{words}",
+    "value_error": "{error}",
 }
 
 
@@ -162,6 +151,10 @@ def _must(error: Mapping[str, Any]) -> str:
         allowed = str(context["expected"]).replace("'", "").replace(" or ", ", ")
         return f"it must be {'one of ' if ',' in allowed else ''}{allowed}"
     words = f"it must be {_KINDS[kind.partition('_')[0]]}"
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?[eE][-+]?\d{1,2}", value):
+        value = float(value)  # YAML takes 1e3 for a text
+        if kind.startswith("float"):
+            words += f", written {value!r}"
     if kind.startswith("int") and isinstance(value, float) and value.is_integer():
         written = str(int(value)) if abs(value) < 1e15 else "without a point"
         words += f", written {written}"

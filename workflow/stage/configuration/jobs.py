@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from stage.configuration.contradictions import value
 from stage.configuration.model import Configuration
 from stage.configuration.own import Score
 
@@ -79,39 +80,24 @@ class Plan:
     exact_parts = 4
 
     def __init__(self, config: Configuration) -> None:
+        def cut(key: str, total: int) -> Cut:
+            return Cut(key, total, value(config, key))
+
         first, second, third = config.experiment1, config.experiment2, config.experiment3
         scan, recovery, scatter = second.n_scan, second.recovery, third.scatter
-        self.toys1 = Cut("experiment1.toys_per_job", first.toys, first.toys_per_job)
-        self.null_toys = Cut(
-            "experiment1.toys_per_job", first.self_influence.toys, first.toys_per_job
-        )
+        self.toys1 = cut("experiment1.toys_per_job", first.toys)
+        self.null_toys = cut("experiment1.toys_per_job", first.self_influence.toys)
         # a toy is the same whichever study asks for it, so each size is made once
         toys = dict.fromkeys(scan.N, scan.toys)
         toys[second.N] = max(second.toys, toys.get(second.N, 0))
-        self.toys2 = {
-            N: Cut("experiment2.n_scan.toys_per_job", toys[N], scan.toys_per_job)
-            for N in sorted(toys)
-        }
-        self.target_toys = Cut(
-            "experiment2.recovery.target_toys_per_job",
-            recovery.target_toys,
-            recovery.target_toys_per_job,
-        )
-        self.batch_toys = Cut(
-            "experiment2.recovery.batch_toys_per_job",
-            recovery.batch_toys,
-            recovery.batch_toys_per_job,
-        )
+        self.toys2 = {N: cut("experiment2.n_scan.toys_per_job", toys[N]) for N in sorted(toys)}
+        self.target_toys = cut("experiment2.recovery.target_toys_per_job", recovery.target_toys)
+        self.batch_toys = cut("experiment2.recovery.batch_toys_per_job", recovery.batch_toys)
         self.sweeps = dict(self._sweeps(config))
-        self.surrogates = Cut(
-            "experiment3.scatter.surrogates_per_job", scatter.surrogates, scatter.surrogates_per_job
-        )
-        self.seeds = Cut("experiment3.scatter.seeds_per_job", scatter.seeds, scatter.seeds_per_job)
+        self.surrogates = cut("experiment3.scatter.surrogates_per_job", scatter.surrogates)
+        self.seeds = cut("experiment3.scatter.seeds_per_job", scatter.seeds)
         study = config.statistics
-        self.statistics = {
-            name: Cut("statistics.toys_per_job", study.toys, study.toys_per_job)
-            for name in study.names
-        }
+        self.statistics = {name: cut("statistics.toys_per_job", study.toys) for name in study.names}
         draws = (config.score or Score.model_construct()).calibration
         self.calibration = Cut("score.calibration.draws_per_job", draws.draws, draws.draws_per_job)
         self.contexts = {

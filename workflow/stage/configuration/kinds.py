@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
 class Section(BaseModel):
@@ -32,30 +30,24 @@ def key(meaning: str, paper: str = "", **field: Any) -> Any:
     return Field(description=meaning, json_schema_extra={"paper": paper}, **field)
 
 
-@dataclass(frozen=True)
-class Must:
-    """What a value must be, in the words that a user reads when it is not."""
+def must(words: str, test: Callable[[Any], bool]) -> AfterValidator:
+    """Refuse a value that fails a test, in the words that a user reads then."""
 
-    words: str
-    test: Callable[[Any], bool]
-
-    def __get_pydantic_core_schema__(self, kind: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Test what has passed the checks of the value's type."""
-        return core_schema.no_info_after_validator_function(self._tested, handler(kind))
-
-    def _tested(self, value: Any) -> Any:
-        if not self.test(value):
-            raise PydanticCustomError("must", "{words}", {"words": self.words})
+    def tested(value: Any) -> Any:
+        if not test(value):
+            raise ValueError(words)
         return value
+
+    return AfterValidator(tested)
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
     return lambda text: re.fullmatch(pattern, text) is not None
 
 
-DISTINCT = Must("its entries must differ", lambda values: len(set(values)) == len(values))
-ORDERED = Must("it must be in increasing order", lambda values: values == sorted(values))
-EVEN = Must("it must be even, for cosines and sines in pairs", lambda number: number % 2 == 0)
+DISTINCT = must("its entries must differ", lambda values: len(set(values)) == len(values))
+ORDERED = must("it must be in increasing order", lambda values: values == sorted(values))
+EVEN = must("it must be even, for cosines and sines in pairs", lambda number: number % 2 == 0)
 
 Count: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
 AtLeastTwo: TypeAlias = Annotated[int, Field(ge=2, le=10**9)]
@@ -74,7 +66,7 @@ Checkpoints: TypeAlias = Annotated[Counts, ORDERED]
 RunName: TypeAlias = Annotated[
     str,
     Field(max_length=100),
-    Must(
+    must(
         "it must be made of letters, digits, - and _, and begin with a letter or digit",
         _matches(r"[A-Za-z0-9][A-Za-z0-9_-]*"),
     ),
@@ -82,7 +74,7 @@ RunName: TypeAlias = Annotated[
 OwnStatistic: TypeAlias = Annotated[
     str,
     Field(max_length=100),
-    Must(
+    must(
         "it must be mmd, energy, ks, ad, classifier, or module:function of your own",
         _matches(r"mmd|energy|ks|ad|classifier|[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*"),
     ),

@@ -5,12 +5,10 @@ Every key but the two tables has a default, so that a user's file names what dif
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
 
 from stage.configuration.kinds import (
     DISTINCT,
@@ -22,10 +20,10 @@ from stage.configuration.kinds import (
     Count,
     Fraction,
     GroupSize,
-    Must,
     OwnStatistic,
     Section,
     key,
+    must,
 )
 
 
@@ -33,17 +31,13 @@ def _reachable(table: str) -> str:
     """Refuse a table that is not there; what lies below ``results`` may be made by a rule."""
     path = Path(table.partition("::")[0])
     if not path.is_absolute() and ".." in path.parts:
-        raise PydanticCustomError(
-            "must",
-            "{words}",
-            {"words": "a file outside the project must be given by its full path"},
-        )
+        raise ValueError("a file outside the project must be given by its full path")
     try:
         there = path.parts[:1] == ("results",) or path.is_file()
     except (OSError, ValueError):  # a name that no file can have
         there = False
     if not there:
-        raise PydanticCustomError("must", "{words}", {"words": "there is no such file"})
+        raise ValueError("there is no such file")
     return table
 
 
@@ -52,7 +46,7 @@ Names: TypeAlias = Annotated[list[str], DISTINCT]
 Folds: TypeAlias = Annotated[
     int,
     Field(ge=0, le=1000),
-    Must("it must be 0, for none, or at least 2", lambda folds: folds != 1),
+    must("it must be 0, for none, or at least 2", lambda folds: folds != 1),
 ]
 
 
@@ -121,7 +115,7 @@ class Score(Section):
     """A sample, a reference, and how the one is compared with the other."""
 
     sample: Table = key(
-        "the table whose events are scored: csv, csv.gz, parquet, npy, npz, h5, hdf5; "
+        "the table whose events are scored: csv, tsv (.gz too), parquet, npy, npz, h5, hdf5; "
         "`file.npz::name` for one array of several"
     )
     reference: Table = key("the table it is compared with")
@@ -182,20 +176,6 @@ class Score(Section):
     batches: Batches = Batches()
     statistics: OtherStatistics = OtherStatistics()
     example: Example = Example()
-
-    def contradictions(self) -> Iterator[str]:
-        """Say where values that are sound alone contradict each other."""
-        if self.folds and self.source == "reference":
-            yield (
-                f"score.folds is {self.folds}; with score.source = reference nothing is decided "
-                "from the sample, and there is nothing to cross-fit: it must be 0."
-            )
-        R, group = self.batches.R, self.batches.group_size
-        if R % group or R == group:
-            yield (
-                f"score.batches.R is {R}; it must be two or more times score.batches.group_size "
-                f"= {group}, a whole number of groups."
-            )
 
 
 def resolved(section: Score | None) -> dict[str, Any]:
