@@ -304,6 +304,9 @@ def test_a_pull_is_ours_less_theirs_over_both_errors(kind):
     assert (found["measure"], found["value"]) == ("pull", pytest.approx(0.4 / 0.5))
     assert (found["published"], found["published_error"]) == ("0.50", 0.3)
     assert (found["reproduced"], found["reproduced_error"], found["n"]) == (0.9, 0.4, 100)
+    # only a realization needs to say why it has a pull, and only if it has one
+    assert found["note"] == ""
+    assert judged(published("realization"), draws(400, 200, 0))["note"] == ""
 
 
 @pytest.mark.parametrize(
