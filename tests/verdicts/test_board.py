@@ -78,7 +78,7 @@ def test_rank_is_uniform_under_the_null():
 def test_few_draws_give_a_pull_and_say_so():
     found = judged(published("realization", "0.50"), board.realization("a", [0.4, 0.5, 0.6]))
     assert found["measure"] == "pull"
-    assert "only 3 draws" in found["note"]
+    assert "only 3 independent draws" in found["note"]
     assert found["verdict"] == "agrees"
 
 
@@ -390,7 +390,7 @@ def test_pull_of_one_realization_by_hand():
     )
     found = judged(published("realization", "0.80", "0.3", 7), ours)
     assert found["value"] == pytest.approx(-0.3 / np.hypot(0.1 * np.sqrt(4 / 3), 0.005))
-    assert found["note"] == "a pull, because there are only 3 draws; why"
+    assert found["note"] == "a pull, because there are only 3 independent draws; why"
     # a value without a number of draws counts as one
     alone = judged(published("realization", "0.80"), Finding("a", 0.5, 0.1))
     assert alone["value"] == pytest.approx(-0.3 / np.hypot(0.1 * np.sqrt(2), 0.005))
@@ -452,9 +452,9 @@ def test_the_largest_deviations_come_first():
 def test_a_rank_in_standard_deviations():
     for p, sigmas in ((0.3173, 1.0), (0.0455, 2.0), (0.0027, 3.0)):
         row = pd.Series({"measure": "rank p", "value": p})
-        assert board._sigmas(row) == pytest.approx(sigmas, abs=1e-3)
-    assert board._sigmas(pd.Series({"measure": "pull", "value": -4.0})) == 4.0
-    assert board._sigmas(pd.Series({"measure": "computed", "value": True})) == 0.0
+        assert board.sigmas(row) == pytest.approx(sigmas, abs=1e-3)
+    assert board.sigmas(pd.Series({"measure": "pull", "value": -4.0})) == 4.0
+    assert board.sigmas(pd.Series({"measure": "computed", "value": True})) == 0.0
 
 
 def test_summary_says_counts_and_deviations():
