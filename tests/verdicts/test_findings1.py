@@ -498,6 +498,8 @@ def test_where_addition_becomes_the_better_one():
     found = {finding.id: finding.note for finding in efficiency(spread=0.5, sizes=(20, 80))}
     assert found["e1.nearly_equal_40"].endswith(f"better one at m = {m}")
     assert f"worse one from m = {m} on" in found["e1.one_step_further"]
+    addition, pair = (mean_variance(name, 80, share=0.02) for name in ("addition", "pair"))
+    assert found["e1.one_step_further"].endswith(f"it is the better one, {addition / pair:.4f}")
 
 
 def test_the_fitted_slope_stands_beside_the_exact_one():

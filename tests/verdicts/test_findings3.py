@@ -73,7 +73,7 @@ def scaling(*, alpha=1.0, rarer=20, deviation=1.0, scatter=0.04, by_R=-1.0, by_m
     fits = pd.DataFrame({"estimator": ["raw", "pair", "pair", "pair"], "form": "plain"})
     fits = fits.assign(alpha_is=["free", "fixed", "free", "free"], scatter=[9.0, 9.0, scatter, 9.0])
     fits.loc[3, "form"] = "finite"
-    fits = fits.assign(alpha=1.5, alpha_error=0.1, points=30, C_predicted=2.0)
+    fits = fits.assign(alpha=[9.0, 9.0, 1.5, 1.7], alpha_error=0.1, points=30, C_predicted=2.0)
     # three R at the largest m, three m at one R, and a point below the fit's range
     points = [(8, 2), (8, 4), (8, 8), (2, 4), (4, 4), (1, 1)]
     sweep = pd.DataFrame(points, columns=["m", "R"]).assign(estimator="pair", q_predicted=1.0)
@@ -446,6 +446,8 @@ def test_exponent_of_the_points_that_the_paper_shows():
     error = pytest.approx(math.sqrt(0.14 / 2))
     assert (alpha.id, alpha.value, alpha.n, alpha.toys) == ("e3.alpha", 1.02, 13, 1)
     assert (alpha.error, alpha.spread) == (error, error)
+    assert "of all 30 nested checkpoints 1.50000 +- 0.10000, with" in alpha.note
+    assert alpha.note.endswith("exposure 1.70000 +- 0.10000")
 
 
 def test_the_strictest_reading_of_the_scatter_counts():
