@@ -153,7 +153,7 @@ def test_experiment3(run, calls):
     rows = {"a": KNOWN, "b": CLAIM}
     measured = [board.statement("measured_values", 1.0)]
     law = ["sweep", "fits", "repeated", {"deviation": 1.0}, rows]
-    correlations = ["sweep", PairMoments(**MOMENTS), "seeds", rows]
+    correlations = ["sweep", PairMoments(**MOMENTS), "seeds", rows, "surrogates"]
     assert seen == {
         "measured_values": (["witness", "bandwidths", "sweep", "fits"], {}),
         "of_dimension": (["counts", 12], {}),

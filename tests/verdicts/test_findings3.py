@@ -279,7 +279,9 @@ def test_a_scan_that_ends_at_4_says_nothing_of_what_lies_beyond():
 
 
 def draws(edition, name="auc_witness"):
-    surrogates = pd.DataFrame({"sample_number": [0, 0, 1, 1], name: [0.1, 0.3, 0.5, 0.7]})
+    surrogates = pd.DataFrame(
+        {"sample_number": [0, 0, 1, 1], "map_number": 0, name: [0.1, 0.3, 0.5, 0.7]}
+    ).assign(source="scatter")
     seeds = pd.DataFrame({name: [0.6, 0.7, 1.1], "C": [1.0, 1.0, 1.0]})
     (found,) = findings3.of_draws(
         {name: 0.75},
@@ -323,22 +325,85 @@ def test_a_draw_on_another_sample_is_not_compared(edition):
 
 def test_draws_of_one_sample_are_worth_less():
     """Means of 2 and 6 with 1 of noise: a correlation of 7/9 within a sample."""
-    table = pd.DataFrame({"sample_number": [0, 0, 1, 1], "C": [1.0, 3.0, 5.0, 7.0]})
+    table = pd.DataFrame(
+        {"sample_number": [0, 0, 1, 1], "map_number": 0, "C": [1.0, 3.0, 5.0, 7.0]}
+    )
     assert findings3._independent(table, "C") == pytest.approx(4 / (1 + 7 / 9))
+    # two draws of features in one sample are as good as two samples
+    maps = table.assign(sample_number=0, map_number=[0, 0, 1, 1])
+    assert findings3._independent(maps, "C") == pytest.approx(4 / (1 + 7 / 9))
     # no spread between the samples, one draw a sample, and one sample alone
     assert findings3._independent(table.assign(C=[1.0, 3, 1, 3]), "C") == 4
     assert findings3._independent(table.assign(sample_number=range(4)), "C") == 4
     assert findings3._independent(table.assign(sample_number=0), "C") == 4
 
 
-def correlations(edition, *, C=4 * 50e6, alpha="1.1", scale=1.0):
+def predictions(number, **columns):
+    """Return draws of predicted references, each with features of its own."""
+    return pd.DataFrame({"sample_number": range(number), "map_number": 0, **columns}).assign(
+        source="predicted"
+    )
+
+
+def of_predictions(drawn, value, name):
+    """Return the finding, and what the board makes of it."""
+    rows = published(**{"C": "1.0", name: value})
+    found = {f.id: f for f in findings3.of_draws({}, drawn, pd.DataFrame(), rows, edition="subset")}
+    (only,) = [found[f"e3.{name}"]]
+    return only, board.judge(rows[f"e3.{name}"], only)
+
+
+def test_a_value_is_ranked_among_many_predicted_references():
+    drawn = predictions(999, auc_witness=np.linspace(0.9, 0.95, 999), C=1.0)
+    found, judged = of_predictions(drawn, "0.9251", "auc_witness")
+    assert (judged["measure"], judged["verdict"]) == ("rank p", "agrees")
+    assert "999 references predicted on the real mixed sample" in found.note
+    _, far = of_predictions(drawn, "0.9800", "auc_witness")
+    assert (far["value"], far["verdict"]) == (pytest.approx(2 / 1000), "tension")
+
+
+def test_few_independent_predictions_give_a_pull():
+    """1000 draws in five groups of equal draws are worth five."""
+    values = np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], 200)
+    drawn = predictions(1000, C=values).assign(sample_number=np.repeat(range(5), 200))
+    found, judged = of_predictions(drawn, "30", "C")
+    assert found.n == 5
+    spread = math.sqrt(2000 / 999)
+    expected = (3 - 30) / math.hypot(spread * math.sqrt(1 + 1 / 5), 0.5)
+    assert (judged["measure"], judged["value"]) == ("pull", pytest.approx(expected))
+    assert judged["verdict"] == "disagrees"
+
+
+def test_the_strictest_floor_of_sic_counts():
+    near, far = np.linspace(9, 11, 999), np.linspace(5, 9.6, 999)
+    columns = {"sic_witness": near, "sic_witness_floor_10": far, "C": 1.0}
+    found, judged = of_predictions(predictions(999, **columns), "9.95", "sic_witness")
+    assert found.value == pytest.approx(far.mean())
+    assert judged["verdict"] == "tension"
+    assert "with a floor of 10 background events" in found.note
+    assert "SIC with the floor of this run: 10 +- 0.58, rank p 0.95" in found.note
+
+
+def test_a_correlation_has_its_place_among_predicted_references():
+    drawn = predictions(999, rho_pair_m10_R100000000=np.linspace(0.7, 0.9, 999))
+    found = correlations("subset", drawn=drawn)
+    row = Published(found.id, "III", "", "", "realization", "0.8", "", None)
+    assert board.judge(row, found)["verdict"] == "agrees"
+    assert found.value == pytest.approx(0.8)
+    assert "measured with our own reference: 0.900000" in found.note
+
+
+def correlations(edition, *, C=4 * 50e6, alpha="1.1", scale=1.0, drawn=None):
     """Return those of q = 0.2 at an exposure of 1024, where C is 5e7 times ``scale``."""
     moments = PairMoments(10**6, True, 1.0, 50.0 * scale, 0.0)
     rows = published(C=f"{C}", alpha=alpha, rho_pair_m10_R100000000="0.9")
     sweep = pd.DataFrame({"estimator": [PAIR, RAW], "m": 10, "R": 10**8, "exposure": 1024.0})
     sweep = sweep.assign(q=0.2 * scale, log_q_error=0.1, rho=0.9, rho_predicted=0.9)
     seeds = pd.DataFrame({"C": [1e9, 2e9, 4e9]})
-    (found,) = findings3_batches.of_correlations(sweep, moments, seeds, rows, edition=edition)
+    surrogates = pd.DataFrame({"source": ["scatter"]}) if drawn is None else drawn
+    (found,) = findings3_batches.of_correlations(
+        sweep, moments, seeds, rows, surrogates, edition=edition
+    )
     assert found.id == "e3.rho_pair_m10_R100000000"
     return found
 
