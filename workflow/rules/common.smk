@@ -63,7 +63,7 @@ FIGURES = {}  # by the module that draws them, and by name
 if not IS_MODULE:
     TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
 # what a script repeats when it advises a command
-os.environ["RUN_OPTIONS"] = terminal.options(workflow.config_settings.configfiles)
+os.environ.update(RUN_OPTIONS=terminal.options(workflow.config_settings.configfiles))
 
 
 def result(path):
