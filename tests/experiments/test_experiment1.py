@@ -266,16 +266,6 @@ def test_crossing_and_leaving():
     assert variance.relative_rms("addition", m=m - 1, R=1) >= variance.relative_rms(
         "pair", m=m - 1, R=1
     )
-    leaves = precision.leaves_the_line(MODEL, tolerance=0.05)
-
-    def excess(size):
-        # the line: replacement without the term of the fresh event
-        full = variance.of("replacement", m=size)
-        term = 4 / (size**2 * (size - 1)) * (size - 1) * variance.zeta_1
-        probes = GaussianBenchmark(mean=(1.5, 0.0), sigma_s=0.5, epsilon=0.5, h=1.0).components
-        return np.sqrt(full.mean(probes) / (full.mean(probes) - term))
-
-    assert excess(leaves) >= 1.05 > excess(leaves - 1)
 
 
 def test_generic_exponents():
@@ -364,11 +354,9 @@ def test_every_published_row_of_the_experiment_has_a_finding(table, scan):
         *findings1.of_field(field, MODEL),
         *findings1.of_resampling(forced[forced["contexts"] == 100], scaling),
         *findings1.of_null_probe(replicas, 100),
-        *findings1_precision.of_m_scan(
-            everywhere, scan, MODEL, sizes=(5, 80, 160, 320, 640), published_probes=20
-        ),
-        *findings1_precision.of_efficiency(scan, MODEL, about=0.1, nearly=0.05, essentially=0.02),
-        *findings1_precision.of_generic(curve, about=0.1),
+        *findings1_precision.of_m_scan(everywhere, scan, MODEL, sizes=(5, 80, 160, 320, 640)),
+        *findings1_precision.of_efficiency(scan, MODEL),
+        *findings1_precision.of_generic(curve, MODEL, largest=640),
         *findings1.of_self_influence(probe),
     ]
     published = board.read_published(pd.read_csv("resources/published.csv", dtype=str))

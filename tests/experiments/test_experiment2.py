@@ -7,6 +7,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
+from claims import holds
 from localizer.base import metrics
 from localizer.base.randomness import stream
 from localizer.estimators import batches, mmd
@@ -306,7 +307,7 @@ def test_no_isolated_event_classifier_beats_chance():
 
 def test_findings_of_the_identities():
     found = {finding.id: finding for finding in findings2.of_model(SEED, model=MODEL, draws=4000)}
-    assert all(finding.holds for finding in found.values())
+    assert all(holds(finding) for finding in found.values())
 
 
 def test_oracle_at_the_origin_is_not_at_chance():
@@ -321,9 +322,9 @@ def test_findings_of_the_studies(toys, recovery):
     values = {"marginal": 0.7604, "pair": 0.7593, "pair_target": 0.758}
     published = {f"e2.one_auc_{name}": value for name, value in values.items()}
     found = [
-        *findings2.of_toys(toys, model=MODEL, N=800),
+        *findings2.of_toys(toys, N=800),
         *findings2.of_n_scan(toys, scan, published_toys=50),
-        *findings2.of_recovery(*recovery, m=20, N=300, nearly=0.05, published=published),
+        *findings2.of_recovery(*recovery, m=20, N=300, published=published),
     ]
     names = [finding.id for finding in found]
     assert len(set(names)) == len(names)

@@ -5,7 +5,7 @@ import pytest
 from localizer.base.randomness import stream
 from localizer.estimators.witness import rff_loo
 from localizer.experiments import predicted_references
-from localizer.experiments.experiment3 import Coordinates, quick_performance
+from localizer.experiments.experiment3 import Coordinates, performance
 from localizer.kernels.bank import GaussianBank
 from localizer.kernels.feature_products import feature_rows, plain_mean
 from localizer.kernels.features import fourier_features
@@ -96,9 +96,12 @@ def test_held_out_scores_by_hand():
     features, sample = bank_of(5), sample_of(rng, reference=60)
     pool = predicted_references.pool_of(sample)
     predicted = predicted_references.predicted_means(features, pool, rng, n=80, draws=3, folds=4)
-    found = predicted_references.held_out_scores(features, sample, predicted)
+    found = predicted_references.held_out(
+        features, sample, predicted, bandwidths=2, published_background=1000
+    )
     assert found.scores.shape == (len(pool) + 30, 3)
     assert found.labels.sum() == 30
+    assert found.fraction == len(pool) / 1000
     mean = plain_mean(features, sample.mixed)
     z = table(features, np.concatenate([pool, sample.evaluation_signal]))
     for event, own in ((5, "mixed"), (360 + 7, "other"), (len(pool) + 6, "signal")):
@@ -111,6 +114,11 @@ def test_held_out_scores_by_hand():
                 else z[event] @ (mean - reference)
             )
             assert found.scores[event, k] == pytest.approx(expected, abs=2e-6)
+            if own != "mixed":  # the second half of the features is the second bandwidth
+                half = z[event, 16:] @ (mean - reference)[16:]
+                assert found.single[event - 360, 1, k] == pytest.approx(half, abs=2e-6)
+    assert found.single.shape == (len(pool) - 360 + 30, 2, 3)
+    assert found.single_labels.sum() == 30
 
 
 @pytest.mark.simulation
@@ -129,7 +137,7 @@ def test_closure_a_hidden_reference_lies_where_it_is_predicted():
 
         def measured(reference, z=z, mean=mean, labels=sample.labels):
             w = z @ (mean - reference)
-            return {"auc": quick_performance(w, labels, sic_floor=5)[0], "variance": w.var()}
+            return {"auc": performance(w, labels, sic_floor=5)["auc"], "variance": w.var()}
 
         truth = measured(plain_mean(features, hidden))
         drawn = [measured(each) for each in predicted.means]

@@ -13,12 +13,17 @@ def scores(*, not_comparable=""):
         "a.near": ("ensemble", "0.50", Finding("a.near", 0.51, 0.01, 100)),
         "a.far": ("ensemble", "0.50", Finding("a.far", 0.9, 0.001, 100)),
         "b.rank": ("realization", "0.50", board.realization("b.rank", [0, 1] * 200)),
-        "b.false": ("statement", "", board.statement("b.false", False)),
+        "b.false": ("statement", "", board.statement("b.false", 2.0)),
+        "b.near": ("statement", "", board.statement("b.near", 0.9, error=0.2)),
         "b.apart": ("fit", "2", Finding("b.apart", 1.0, 0.1, not_comparable="another sample")),
-        "-.true": ("statement", "", board.statement("-.true", True)),
+        "-.true": ("statement", "", board.statement("-.true", 0.0)),
+        "-.same": ("identity", "", board.statement("-.same", 0.0)),
     }
     published = [
-        Published(name, name[0].replace("a", "I").replace("b", "II"), "", "", kind, value, "", None)
+        Published(
+            *(name, name[0].replace("a", "I").replace("b", "II"), "", "", kind, value, "", None),
+            claim="" if value else "number < 1",
+        )
         for name, (kind, value, _) in kinds.items()
     ]
     findings = [finding for *_, finding in kinds.values()]
@@ -27,11 +32,12 @@ def scores(*, not_comparable=""):
 
 def test_every_row_has_one_place():
     table = scores()
+    table = table[table["kind"] != "identity"]
     drawn = drawing.points(table).set_index("id")
     assert list(drawn.index) == list(table["id"])
     assert drawn["track"].to_dict() == {
         **{"a.exact": "mark", "a.near": "pull", "a.far": "pull", "b.rank": "rank p"},
-        **{"b.false": "mark", "b.apart": "not comparable", "-.true": "mark"},
+        **{"b.false": "mark", "b.near": "mark", "b.apart": "not comparable", "-.true": "mark"},
     }
     assert drawn[["x", "y"]].notna().all(axis=None)
     assert drawn.loc["a.far", "x"] == pytest.approx(
@@ -51,9 +57,10 @@ def texts(figure):
 def test_what_does_not_agree_is_named():
     with drawing.scoreboard(drawing.points(scores())) as figure:
         said = texts(figure)
-    assert {"a.far", "b.false"} <= set(said)
+    assert {"a.far", "b.false", "b.near"} <= set(said)
     assert not {"a.near", "a.exact", "b.rank"} & set(said)
     assert "Experiment I: 2 agree, 1 disagree" in said
+    assert "Experiment II: 1 agree, 1 borderline, 1 disagree, 1 not comparable" in said
     assert figure.get_suptitle() == ""
 
 
@@ -81,6 +88,13 @@ def test_it_reads_back_from_the_file(tmp_path):
     assert again[["id", "track", "x", "y"]].equals(
         drawing.points(scores())[["id", "track", "x", "y"]]
     )
+
+
+def test_an_identity_is_drawn_only_if_it_fails():
+    table = scores()
+    assert "-.same" not in set(drawing.points(table)["id"])
+    table.loc[table["id"] == "-.same", "verdict"] = "disagrees"
+    assert "-.same" in set(drawing.points(table)["id"])
 
 
 def test_an_unknown_verdict_is_refused():

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from localizer.verdicts import board
 from real_workflow import SMOKE, copy_of_the_sources
 from snakemake.utils import update_config
 from stage.configuration import check
@@ -182,26 +183,32 @@ def test_the_architecture_shows_the_layers_that_lint_holds():
 @pytest.mark.parametrize("page", [README, ROOT / "docs/verdicts.md"], ids=name_of)
 def test_the_tally_is_the_one_on_record(page):
     said = re.search(
-        r"(\d+) of (\d+) rows agree, (\d+) are in tension(?:,| and) (\d+) disagree"
-        r"(?:\. The other| and) (\d+) (?:cannot be compared|are not comparable)",
+        r"(\d+) of (\d+) rows agree, (\d+) are borderline, (\d+) are in tension(?:,| and) (\d+) "
+        r"disagree(?:\. The other| and) (\d+) (?:cannot be compared|are not comparable)"
+        r".*predicts ([0-9.]+) tensions\. A further (\d+) rows are identities",
         prose(page),
     )
     assert said, "the tally is not where it was"
-    verdicts = pd.read_csv(ROOT / "tests/golden/subset.csv")["verdict"]
-    count = {verdict: int((verdicts == verdict).sum()) for verdict in verdicts.unique()}
-    names = ("agrees", "tension", "disagrees", "not comparable")
-    agrees, tension, disagrees, not_comparable = (count.pop(name, 0) for name in names)
-    assert not count, "verdicts that the documentation does not mention"
-    numbers = agrees, len(verdicts), tension, disagrees, not_comparable
-    assert tuple(map(int, said.groups())) == numbers
-    assert len(verdicts) == len(pd.read_csv(ROOT / "resources/published.csv"))
+    scores = pd.read_csv(ROOT / "tests/golden/subset.csv")
+    count = board.tally(scores)
+    agrees, *rest = (count[name] for name in board.VERDICTS)
+    chance, identities = f"{count['tensions_by_chance']:.1f}", count["identities"]
+    assert not count["identities_failed"]
+    numbers = agrees, agrees + sum(rest), *rest, chance, identities
+    assert said.groups() == tuple(map(str, numbers))
+    assert len(scores) == len(pd.read_csv(ROOT / "resources/published.csv"))
 
 
 def test_every_claim_that_does_not_hold_is_discussed():
-    text = (ROOT / "docs/verdicts.md").read_text().split("## The claims that do not hold")[1]
+    text = (ROOT / "docs/verdicts.md").read_text()
     verdicts = pd.read_csv(ROOT / "tests/golden/subset.csv")["verdict"]
-    rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
-    assert len(rows) == (verdicts == "disagrees").sum()
+    for title, named in (
+        ("The claims that do not hold", ["disagrees"]),
+        ("In tension, or borderline", ["tension", "borderline"]),
+    ):
+        chapter = text.split(f"## {title}")[1].split("\n## ")[0]
+        rows = [line for line in chapter.splitlines() if line.startswith("| ")][2:]
+        assert len(rows) == verdicts.isin(named).sum(), title
 
 
 # --- commands ----------------------------------------------------------------------

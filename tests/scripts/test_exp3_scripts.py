@@ -14,6 +14,7 @@ from localizer.experiments import (
     convergence,
     disjoint_references,
     experiment3,
+    predicted_references,
     reference_draws,
     scaling_law,
 )
@@ -500,12 +501,53 @@ def test_references_of_the_sample_and_of_a_surrogate(run_on, same, arrays, made,
             assert row[f"{name}_spread"] == pytest.approx(part[name].std(ddof=1))
 
 
+def scattered(run_on, edition, **options):
+    """Run the script on small samples; which of its inputs it uses depends on the edition."""
+    rng = stream(SEED, "scattered")
+    shapes = {"mixed": 50, "reference": 40, "evaluation_background": 30, "evaluation_signal": 20}
+    samples = {name: rng.uniform(size=(n, 4)) for name, n in shapes.items()}
+    samples["labels"] = np.arange(50) >= 42
+    params = {
+        **COMMON,
+        **{"max_events": 60, "copula": "uniform", "numbers": [3], "references": 2},
+        **{"references_per_map": 1, "folds": 2, "floors": [1], "points": [POINT], **options},
+    }
+    inputs = {"samples": samples, "scale": {"value": 0.7}, "edition": {"name": edition}}
+    found = run_on("exp3_scatter_part", surrogate=SURROGATE, **inputs, params=params)
+    assert found["sample_number"].tolist() == [3, 3]
+    assert found["draw"].tolist() == [0, 1]
+    return found.drop(columns=["sample_number", "draw"]), samples
+
+
+def test_scatter_over_predicted_references(run_on, same):
+    found, samples = scattered(run_on, "subset")
+    assert set(found.pop("source")) == {"predicted"}
+    assert found["map_number"].tolist() == [0, 1]
+    sizes = {"reference": 60, "evaluation_background": 60}
+    rows = predicted_references.rows_of_predictions(
+        predicted_references.in_coordinates_of_the_pool(samples, copula="uniform", max_events=60),
+        0.7,
+        partial(stream, SEED, "experiment3", "predicted", 3),
+        sizes=sizes,
+        draws=2,
+        draws_per_map=1,
+        folds=2,
+        bandwidths=BANDWIDTHS,
+        features_per_bandwidth=8,
+        rff_form="offset",
+        sic_floor=2,
+        floors=[1],
+        points=[experiment3.Point(**POINT)],
+    )
+    same(found, pd.DataFrame(rows))
+    again, _ = scattered(run_on, "subset", references_per_map=2)
+    assert again["map_number"].tolist() == [0, 0]
+
+
 def test_scatter_over_surrogate_samples(run_on, same):
     """The sizes are the paper's, thinned."""
-    params = {**COMMON, "max_events": 60, "copula": "uniform", "numbers": [3], "references": 2}
-    found = run_on("exp3_scatter_part", surrogate=SURROGATE, params={**params, "points": [POINT]})
-    assert found["sample_number"].tolist() == [3, 3]
-    assert found["reference_number"].tolist() == [0, 1]
+    found, _ = scattered(run_on, "surrogate")
+    assert set(found.pop("source")) == {"scatter"}
     # of the paper's 121352 + 772 mixed events; at least two of each class stay
     sizes = {"mixed_background": 60, "mixed_signal": 2, "reference": 60}
     drawn = reference_draws.draw_surrogate(
@@ -527,8 +569,9 @@ def test_scatter_over_surrogate_samples(run_on, same):
         points=[experiment3.Point(**POINT)],
         sic_floor=2,
         bandwidths=2,
+        floors=[1],
     )
-    same(found.drop(columns=["sample_number", "reference_number"]), pd.DataFrame(rows))
+    same(found.drop(columns="map_number"), pd.DataFrame(rows))
 
 
 def test_choices_stand_beside_their_names(run_on):

@@ -25,10 +25,10 @@ from localizer.verdicts import (
 MODEL = {"mean": (1.5, 0.0), "sigma_s": 0.5, "epsilon": 0.02, "h": 1.0}
 LATENT = {"d": 2, "sigma_s": 0.5, "epsilon": 0.02, "h": 1.0}
 MOMENTS = {"N": 10, "replacement": True, "witness": 1.0, "pair": 2.0, "aligned": 0.5}
-PUBLISHED = "id,experiment,where,quantity,kind,value,error,toys\n"
-ROWS = "a,I,sec. x,a number,ensemble,0.5,0.1,\nb,I,sec. x,a claim,statement,,,\n"
+PUBLISHED = "id,experiment,where,quantity,kind,value,error,toys,claim\n"
+ROWS = "a,I,sec. x,a number,ensemble,0.5,0.1,,\nb,I,sec. x,a claim,statement,,,,x < 1\n"
 KNOWN = board.Published("a", "I", "sec. x", "a number", "ensemble", "0.5", "0.1", None)
-CLAIM = board.Published("b", "I", "sec. x", "a claim", "statement", "", "", None)
+CLAIM = board.Published("b", "I", "sec. x", "a claim", "statement", "", "", None, "x < 1")
 THEORY = (
     findings_marginal,
     findings_projection,
@@ -44,7 +44,9 @@ def run(tmp_path, run_script):
     """Return what runs a script on files that hold their own names."""
 
     def run(script, params, *, tables="", texts=None, outputs=("out",)):
-        files = {name: f"name,auc_evaluation\n{name},0.25\n" for name in ("code", *tables.split())}
+        files = {
+            name: f"name,auc_evaluation,m\n{name},0.25,640\n" for name in ("code", *tables.split())
+        }
         for name, text in {**files, **(texts or {})}.items():
             (tmp_path / name).write_text(text)
         given = {name: str(tmp_path / name) for name in (*files, *(texts or {}))}
@@ -71,7 +73,7 @@ def calls(monkeypatch):
             def record(*args, **options):
                 options = {key: plain(value) for key, value in options.items()}
                 seen[name] = ([plain(value) for value in args], options)
-                return [board.statement(name, True)]
+                return [board.statement(name, 1.0)]
 
             return record
 
@@ -91,24 +93,22 @@ def names(written):
 def test_experiment1(run, calls):
     seen = calls(findings1, findings1_precision)
     params = {"model": MODEL, "m": 20, "seed": 3, "loo_toys": 50, "contexts": 7}
-    words = {"about": 0.1, "nearly": 0.2, "essentially": 0.3}
     written = run(
         "exp1_findings",
-        {**params, **words, "published_probes": 8},
+        params,
         tables="toys field scores scaling null_probe m_scan m_scan_probes efficiency generic "
         "self_influence",
     )
     model = GaussianBenchmark(**MODEL)
-    sizes = {"sizes": (5, 80, 160, 320, 640), "published_probes": 8}
     assert seen == {
         "of_targets": ([model, 20], {"seed": 3}),
         "of_toys": (["toys", model], {"m": 20, "loo_toys": 50, "seed": 3}),
         "of_field": (["field", model], {}),
         "of_resampling": (["scores", "scaling"], {}),
         "of_null_probe": (["null_probe", 7], {}),
-        "of_m_scan": (["m_scan", "m_scan_probes", model], sizes),
-        "of_efficiency": (["efficiency", model], words),
-        "of_generic": (["generic"], {"about": 0.1}),
+        "of_m_scan": (["m_scan", "m_scan_probes", model], {"sizes": (5, 80, 160, 320, 640)}),
+        "of_efficiency": (["efficiency", model], {}),
+        "of_generic": (["generic", model], {"largest": 640}),
         "of_self_influence": (["self_influence"], {}),
     }
     assert names(written) == list(seen)
@@ -119,29 +119,30 @@ def test_experiment2(run, calls):
     params = {"seed": 3, "model": LATENT, "N": 500, "published_toys": 9}
     written = run(
         "exp2_findings",
-        {**params, "recovery_m": 20, "recovery_N": 400, "nearly": 0.2},
+        {**params, "recovery_m": 20, "recovery_N": 400, "sizes": [100, 900]},
         tables="toys scan targets runs context",
         texts={"numbers": '{"oracle": 1.0}', "published": PUBLISHED + ROWS},
     )
     model = LatentModel(**LATENT)
     # a claim in words has no number
-    recovery = {"m": 20, "N": 400, "nearly": 0.2, "published": {"a": 0.5}}
+    recovery = {"m": 20, "N": 400, "published": {"a": 0.5}}
     assert seen == {
-        "of_toys": (["toys"], {"model": model, "N": 500}),
+        "of_toys": (["toys"], {"N": 500}),
         "of_n_scan": (["toys", "scan"], {"published_toys": 9}),
         "of_recovery": (["targets", "runs"], recovery),
         "of_context": (["context", {"oracle": 1.0}], {}),
         "of_model": ([3], {"model": model}),
+        "of_origin": ([3], {"model": model, "sizes": (100, 500, 900)}),
+        "of_fixed_scores": ([3], {"model": model, "N": 500}),
     }
     assert names(written) == list(seen)
 
 
 def test_experiment3(run, calls):
     seen = calls(findings3, findings3_batches)
-    params = {"close": 0.01, "m": 100, "m_scan_R": 20, "identical": 0.02, "essentially": 0.03}
     written = run(
         "exp3_findings",
-        {**params, "fit_minimum": 4.0, "alpha": 0.05},
+        {"m": 100, "m_scan_R": 20, "fit_minimum": 4.0},
         tables="counts witness bandwidths sweep fits repeated surrogates seeds",
         texts={
             "numbers": json.dumps({"moments": MOMENTS, "dimension": 12, "edition": "subset"}),
@@ -150,30 +151,28 @@ def test_experiment3(run, calls):
         },
     )
     rows = {"a": KNOWN, "b": CLAIM}
-    measured = [board.statement("measured_values", True)]
-    convergence = {"m": 100, "m_scan_R": 20, "identical": 0.02, "essentially": 0.03}
-    law = ["sweep", "fits", "repeated", {"deviation": 1.0}]
+    measured = [board.statement("measured_values", 1.0)]
+    law = ["sweep", "fits", "repeated", {"deviation": 1.0}, rows]
+    correlations = ["sweep", PairMoments(**MOMENTS), "seeds", rows, "surrogates"]
     assert seen == {
         "measured_values": (["witness", "bandwidths", "sweep", "fits"], {}),
-        "of_samples": (["counts", 12], {}),
+        "of_dimension": (["counts", 12], {}),
         "of_draws": ([measured, "surrogates", "seeds", rows], {"edition": "subset"}),
-        "of_bandwidths": (["bandwidths", 0.25], {"close": 0.01}),
-        "of_correlations": (["sweep", PairMoments(**MOMENTS), rows], {}),
-        "of_convergence": (["sweep"], convergence),
-        "of_scaling": (law, {"fit_minimum": 4.0, "alpha_tolerance": 0.05}),
+        "of_bandwidths": (["bandwidths", 0.25], {}),
+        "of_correlations": (correlations, {"edition": "subset"}),
+        "of_convergence": (["sweep", rows], {"m": 100, "m_scan_R": 20}),
+        "of_scaling": (law, {"fit_minimum": 4.0}),
     }
     assert names(written) == list(seen)[1:]
 
 
 def test_theory(run, calls):
     seen = calls(*THEORY)
-    written = run("theory_findings", {"seed": 3, "model": MODEL, "about": 0.1})
+    written = run("theory_findings", {"seed": 3, "model": MODEL})
     model = GaussianBenchmark(**MODEL)
     assert all(seen[name][0] == [3, model] for name in seen if name != "of_projections")
     assert seen["of_projections"] == ([3], {})
-    assert {name: options for name, (_, options) in seen.items() if options} == {
-        "of_variances": {"about": 0.1}
-    }
+    assert not any(options for _, options in seen.values())
     assert sorted(names(written)) == sorted(seen) == sorted(STUDIES)
 
 
@@ -185,7 +184,7 @@ STUDIES = [name for module in THEORY for name in vars(module) if name.startswith
     [("", ["agrees", "disagrees"]), ("smoke", ["not comparable"] * 2)],
 )
 def test_scoreboard(run, reason, verdicts):
-    findings = (board.Finding("a", 0.6, 0.0, draws=(1.0,)), board.statement("b", False))
+    findings = (board.Finding("a", 0.6, 0.0, draws=(1.0,)), board.statement("b", 2.0))
     texts = {
         name: json.dumps([finding.as_dict()])
         for name, finding in zip(("one", "two"), findings, strict=True)
@@ -201,9 +200,9 @@ def test_scoreboard(run, reason, verdicts):
     assert [verdict in line for verdict, line in zip(verdicts, lines[1:], strict=True)] == [
         True
     ] * 2
-    assert ("1 agrees, 0 tension, 1 disagrees" in made["tally"]) == (not reason)
+    assert ("1 agrees, 0 borderline, 0 tension, 1 disagrees" in made["tally"]) == (not reason)
     numbers = json.loads(made["numbers"])
     assert numbers["a"]["value"] == 0.6
-    assert numbers["b"]["holds"] is False
+    assert numbers["b"]["value"] == 2.0
     assert "draws" not in numbers["a"]
     assert "disagrees" in made["tex"] or reason

@@ -343,7 +343,7 @@ def test_a_mangled_published_table_is_refused_or_read():
             assert_told(error, "", number)
         else:
             for row in rows:
-                assert row.kind == "statement" or math.isfinite(row.number), number
+                assert row.claim or math.isfinite(row.number), number
                 assert not row.value or row.rounding > 0, number
                 assert row.toys is None or row.toys > 0, number
     assert 5 < refused < 150

@@ -57,7 +57,8 @@ def page(tmp_path, monkeypatch):
         "note": "it is not",
     }
     third = {"id": "e3.d", "experiment": "III", "verdict": "tension", "quantity": "a slope"}
-    scores = pd.DataFrame([{**row, **each} for each in (first, second, third)])
+    held = {"id": "t.d", "experiment": "-", "kind": "identity", "verdict": "agrees"}
+    scores = pd.DataFrame([{**row, **each} for each in (first, second, third, held)])
     scores.to_csv("results/mine/scoreboard.csv", index=False)
 
     def render(*categories, notice=""):
@@ -138,6 +139,9 @@ def test_what_a_reader_must_know_stands_on_the_page(page):
     assert re.search(r"edition\s+<strong>surrogate</strong>, because &lt;nothing", text)
     assert '<strong class="agrees">1</strong>agrees' in text
     assert '<strong class="disagrees">1</strong>disagrees' in text
+    # an identity that holds is no agreement
+    assert '<strong class="identity">1</strong>identity' in text
+    assert 'data-verdict="identity" data-experiment="-"' in text
     assert '<a href="paper.pdf">' in text
     assert "(9.2287 ± 0.0125)&hairsp;×&hairsp;10<sup>-4</sup>" in text
     assert "0.500(10)" in text

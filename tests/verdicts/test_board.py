@@ -8,8 +8,8 @@ from localizer.verdicts import board
 from localizer.verdicts.board import Finding, Published
 
 
-def published(kind="ensemble", value="0.50", error="", toys=None):
-    return Published("a", "I", "sec. x", "a number", kind, value, error, toys)
+def published(kind="ensemble", value="0.50", error="", toys=None, claim=""):
+    return Published("a", "I", "sec. x", "a number", kind, value, error, toys, claim)
 
 
 def judged(row, finding):
@@ -82,12 +82,129 @@ def test_few_draws_give_a_pull_and_say_so():
     assert found["verdict"] == "agrees"
 
 
-def test_statements_hold_or_not():
-    row = published("statement", "")
-    assert judged(row, board.statement("a", True, value=2.0))["verdict"] == "agrees"
-    assert judged(row, board.statement("a", False))["verdict"] == "disagrees"
-    with pytest.raises(ValueError, match="must hold or not"):
-        judged(row, Finding("a", 1.0))
+def stated(claim, value, error=None, *, kind="statement", **also):
+    """Return whether a claim holds of a number, and the verdict."""
+    row = published(kind, "", claim=claim)
+    found = judged(row, board.statement("a", value, error=error, **also))
+    assert (found["measure"], found["reproduced"]) == ("computed", value)
+    assert found["note"] == f"true if {claim}"
+    return found["value"], found["verdict"]
+
+
+AGREES, BORDER = (True, "agrees"), ((True, "borderline"), (False, "borderline"))
+DISAGREES = (False, "disagrees")
+
+
+@pytest.mark.parametrize(
+    ("claim", "value", "error", "expected"),
+    [
+        # one-sided and exact: no tolerance, no border
+        ("x < 1", 0.999, None, AGREES),
+        ("x < 1", 1.0, None, DISAGREES),
+        ("x > -1.5e-3", -1.4e-3, None, AGREES),
+        ("x > -1.5e-3", -1.6e-3, None, DISAGREES),
+        # exact with a tolerance: a tenth of it, on both sides of both thresholds
+        ("x = -1 +- 0.1", -1.0891, None, AGREES),
+        ("x = -1 +- 0.1", -1.0909, None, BORDER[0]),
+        ("x = -1 +- 0.1", -1.1091, None, BORDER[1]),
+        ("x = -1 +- 0.1", -1.1109, None, DISAGREES),
+        ("x = -1 +- 0.1", -0.9109, None, AGREES),
+        ("x = -1 +- 0.1", -0.9091, None, BORDER[0]),
+        ("x = -1 +- 0.1", -0.8909, None, BORDER[1]),
+        ("x = -1 +- 0.1", -0.8889, None, DISAGREES),
+        # with an error: one of it, however large the tolerance
+        ("x < 1", 0.79, 0.2, AGREES),
+        ("x < 1", 0.81, 0.2, BORDER[0]),
+        ("x < 1", 1.19, 0.2, BORDER[1]),
+        ("x < 1", 1.21, 0.2, DISAGREES),
+        ("x > 1", 0.79, 0.2, DISAGREES),
+        ("x = 0 +- 3", 1.9, 1.0, AGREES),
+        ("x = 0 +- 3", -2.1, 1.0, BORDER[0]),
+        ("x = 0 +- 3", 4.1, 1.0, DISAGREES),
+        # an error of zero is that of an exact number
+        ("x = 0 +- 3", 2.71, 0.0, BORDER[0]),
+        ("x = 0 +- 3", 2.69, 0.0, AGREES),
+    ],
+)
+def test_a_statement_by_its_claim(claim, value, error, expected):
+    assert stated(claim, value, error) == expected
+
+
+def test_an_identity_is_never_borderline():
+    assert stated("x < 5", 4.9, 1.0, kind="identity") == AGREES
+    assert stated("x < 5", 5.1, 1.0, kind="identity") == DISAGREES
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        (0.5, (2.0, 0.1), AGREES),
+        (0.95, (2.0, 0.1), AGREES),
+        (0.5, (1.05, 0.1), BORDER[0]),
+        (0.5, (0.95, 0.1), BORDER[1]),
+        # a clear failure is not made up for by a near one
+        (1.5, (0.95, 0.1), DISAGREES),
+        (1.5, (1.05, 0.1), DISAGREES),
+        (0.5, 0.9, DISAGREES),
+    ],
+)
+def test_every_condition_must_hold(x, y, expected):
+    assert stated("x < 1; y > 1", x, y=y) == expected
+
+
+def test_a_claim_and_its_numbers_must_fit():
+    for also in ({}, {"z": 1.0}, {"y": 1.0, "z": 1.0}):
+        with pytest.raises(ValueError, match=r"its numbers are .* beside the first"):
+            stated("x < 1; y > 1", 0.5, **also)
+    with pytest.raises(ValueError, match="finding a: it has no value"):
+        judged(published("statement", "", claim="x < 1"), Finding("a"))
+    with pytest.raises(ValueError, match="finding a: y must be finite, it is nan"):
+        board.statement("a", 1.0, y=float("nan"))
+
+
+def test_distances_in_errors_have_an_error_of_one():
+    found = board.pulled("a", 2.0, y=3.0, note="why")
+    assert (found.value, found.error, found.also["y"], found.note) == (2.0, 1.0, (3.0, 1.0), "why")
+
+
+def test_a_condition_reads_its_text():
+    assert board.Condition.of("x < 1e-12") == board.Condition("x", -np.inf, 1e-12)
+    assert board.Condition.of("by_R > -2.5") == board.Condition("by_R", -2.5, np.inf)
+    assert board.Condition.of("x = 2 +- 0.5") == board.Condition("x", 1.5, 2.5)
+    for text in (
+        "x",
+        "x < ",
+        "x << 1",
+        "x = 1",
+        "1 < x",
+        "x < y",
+        "x = 1 +- ",
+        "x < 1 ",
+        "x = 1 +- 0",
+        "x = 1 +- -2",
+    ):
+        with pytest.raises(ValueError, match="is no condition"):
+            board.Condition.of(text)
+
+
+def test_an_identity_with_printed_digits_meets_them():
+    row = published("identity", "2000")
+    assert judged(row, Finding("a", 2000.4, 0.0))["verdict"] == "agrees"
+    found = judged(row, Finding("a", 2000.6, 0.0))
+    assert (found["measure"], found["verdict"]) == ("relative difference", "disagrees")
+
+
+def test_what_a_law_carried_over_does_not_count():
+    """Ours is shown, and the pull of what was carried over beside it: (0.6 - 0.5) / 0.05."""
+    own = Finding("a", 0.9, 0.01, carried=(0.6, 0.03), not_comparable="another sample")
+    found = judged(published("realization", error="0.04"), own)
+    assert (found["reproduced"], found["verdict"]) == (0.9, "not comparable")
+    assert (found["measure"], found["value"]) == ("carried over: pull", pytest.approx(2.0))
+    counted = board.tally(pd.DataFrame([found]))
+    assert (counted["agrees"], counted["tensions_by_chance"]) == (0, 0.0)
+    # where it is compared, it is our own that is
+    compared = judged(published("realization", error="0.04"), board.realization("a", [0.4, 0.6]))
+    assert compared["measure"] == "pull"
 
 
 def test_not_comparable_with_its_reason():
@@ -118,7 +235,7 @@ def test_ensemble_gives_mean_error_and_spread():
 def table(**changes):
     row = {
         **{"id": "a", "experiment": "I", "where": "s", "quantity": "q", "kind": "exact"},
-        **{"value": "0.5", "error": "", "toys": ""},
+        **{"value": "0.5", "error": "", "toys": "", "claim": ""},
     }
     return pd.DataFrame([{**row, **changes}])
 
@@ -201,7 +318,7 @@ def test_a_pull_is_ours_less_theirs_over_both_errors(kind):
         # a value of two digits is known to 0.005 at best
         ({"toys": 4}, {"spread": 0.0101}, (0.00505, "inferred")),
         ({"toys": 4}, {"spread": 0.0099}, (0.005, "rounding")),
-        ({"kind": "statement", "value": "", "error": "0.2"}, {}, (None, "")),
+        ({"kind": "statement", "value": "", "error": "0.2", "claim": "x < 1"}, {}, (None, "")),
     ],
 )
 def test_where_a_published_error_comes_from(row, finding, error):
@@ -290,7 +407,8 @@ def scored(*rows):
     """Return a scoreboard of (id, verdict, measure, value)."""
     names = ["id", "verdict", "measure", "value"]
     table = pd.DataFrame(rows, columns=names, dtype=object)
-    return table.assign(published="1.0", reproduced=2.0)
+    kind = ["identity" if name.startswith("same") else "fit" for name in table["id"]]
+    return table.assign(published="1.0", reproduced=2.0, kind=kind)
 
 
 SCORES = scored(
@@ -303,19 +421,24 @@ SCORES = scored(
     ("far", "disagrees", "pull", 6.0),
     ("apart", "not comparable", "pull", 99.0),
     ("nowhere", "not comparable", "rank p", 0.0),
+    ("near", "borderline", "computed", True),
+    ("same", "agrees", "computed", True),
+    ("same too", "agrees", "computed", True),
+    ("same not", "disagrees", "computed", False),
 )
 
 
 def test_tally_by_hand():
-    """Four pulls and two ranks are compared."""
+    """Four pulls and two ranks are compared; identities are counted apart."""
     assert board.tally(SCORES) == {
-        **{"agrees": 3, "tension": 2, "disagrees": 2, "not comparable": 2},
+        **{"agrees": 3, "borderline": 1, "tension": 2, "disagrees": 2, "not comparable": 2},
+        **{"identities": 2, "identities_failed": 1},
         "tensions_by_chance": pytest.approx(4 * 0.0027 + 2 * 0.01),
     }
 
 
 def test_the_largest_deviations_come_first():
-    order = ["far", "said", "rare", "tense", "agreed", "rank", "closer"]
+    order = ["far", "said", "same not", "rare", "tense", "near", "agreed", "rank", "closer"]
     assert board.largest_deviations(SCORES)["id"].tolist() == order
     assert board.largest_deviations(SCORES, 3)["id"].tolist() == order[:3]
     assert list(board.largest_deviations(SCORES).columns) == list(SCORES.columns)
@@ -332,11 +455,13 @@ def test_a_rank_in_standard_deviations():
 
 
 def test_summary_says_counts_and_deviations():
-    first, second, *rest = board.summary(SCORES).splitlines()
+    first, apart, second, *rest = board.summary(SCORES).splitlines()
     assert first == (
-        "Scoreboard: 3 agrees, 2 tension, 2 disagrees, 2 not comparable "
+        "Scoreboard: 3 agrees, 1 borderline, 2 tension, 2 disagrees, 2 not comparable "
         "(chance alone predicts 0.0 tensions)."
     )
+    assert apart == "Counted apart: 3 identities, 1 of which fail."
+    assert "Counted apart" not in board.summary(SCORES[:9])
     assert second == "The largest deviations:"
     assert [line.split()[1] for line in rest][:2] == ["far", "said"]
     assert rest[0].endswith("published 1.0, reproduced 2, pull 6")
@@ -368,6 +493,11 @@ def test_what_was_not_computed_is_not_comparable():
             for value in ("1e999", "1e-999", "٣", "0x1", "1_0", "1e")
         ),
         (table(kind="statement", value="true"), "value is 'true'"),
+        (table(kind="statement", value=""), "claim is ''; it must be conditions"),
+        (table(kind="statement", value="", claim="x = 1"), "claim is 'x = 1'"),
+        (table(kind="identity", value="", claim="x < 1;y < 1"), "claim is 'x < 1;y < 1'"),
+        (table(claim="x < 1"), "claim is 'x < 1'; it must be empty"),
+        (table(kind="identity", claim="x < 1"), "it must be empty where there is a number"),
         (pd.concat([table(), table(id="b", kind="x")]), r"line 3 \(b\): kind is 'x'"),
         (table(id=""), r"line 2 \(no id\): id must"),
         (table()[["kind", *table().columns.drop("kind")]], "columns must be id, experiment, where"),
@@ -382,5 +512,11 @@ def test_what_is_printed_is_accepted():
     for value in ("0", "0.0", "-1.", ".5", "+2", "9.2172e-4", " 0.5 "):
         (row,) = board.read_published(table(value=value))
         assert row.number == float(value)
-    (row,) = board.read_published(table(kind="statement", value=None))
+    (row,) = board.read_published(table(kind="statement", value=None, claim="x < 1; y = 0 +- 2"))
     assert (row.value, row.toys) == ("", None)
+    assert row.conditions == [
+        board.Condition("x", -np.inf, 1.0),
+        board.Condition("y", -2.0, 2.0),
+    ]
+    (row,) = board.read_published(table(kind="identity"))
+    assert row.value == "0.5"

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from claims import PUBLISHED, by_claim, holds
 from localizer.base.randomness import stream
 from localizer.estimators.context_moments import ContextMoments
 from localizer.estimators.forced import population
@@ -20,7 +21,6 @@ from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory import functionals
 from localizer.verdicts import (
-    board,
     findings1,
     findings1_precision,
     findings_context,
@@ -37,16 +37,14 @@ MODEL = GaussianBenchmark(mean=(1.5, 0.0), sigma_s=0.5, epsilon=0.02, h=1.0)
 PREFIX = {"-": "t.", "I": "e1.", "II": "e2.", "III": "e3."}
 
 
-def published():
-    return board.read_published(pd.read_csv("resources/published.csv", dtype=str))
-
-
 def test_rows_are_named_and_placed():
-    for row in published():
+    for row in PUBLISHED.values():
         assert row.id.startswith(PREFIX[row.experiment]), row.id
         for place in row.where.split("; "):
             assert place == "abstract" or place.startswith(("sec. ", "eq. ", "fig. ")), row.id
-        assert bool(row.value) == (row.kind != "statement"), row.id
+        # what is judged by a claim has no number, but for identities that are printed
+        assert bool(row.value) != bool(row.claim), row.id
+        assert row.claim == "" or row.kind in ("statement", "identity"), row.id
 
 
 @pytest.mark.simulation
@@ -57,7 +55,7 @@ def test_every_claim_of_the_theory_has_a_finding_and_holds():
         *findings_projection.of_projections(SEED, atoms=4, m=4),
         *findings_marginal.of_influence(SEED, MODEL, R=5000),
         *findings_mmd.of_mmd(SEED, MODEL),
-        *findings_mmd.of_variances(SEED, MODEL, R=5000, about=0.1),
+        *findings_mmd.of_variances(SEED, MODEL, R=5000),
         *findings_estimation.of_sampling(SEED, MODEL),
         *findings_estimation.of_witness(SEED, MODEL, N=100, runs=100),
         *findings_context.of_context(SEED, MODEL, N=6, toys_of=100),
@@ -66,10 +64,11 @@ def test_every_claim_of_the_theory_has_a_finding_and_holds():
     ]
     names = [finding.id for finding in found]
     # two claims of Experiment II are theory too
-    wanted = {row.id for row in published() if row.experiment == "-"}
+    wanted = {row.id for row in PUBLISHED.values() if row.experiment == "-"}
     wanted |= {"e2.known_theta", "e2.no_shared_no_information"}
     assert sorted(names) == sorted(wanted)
-    assert [finding.id for finding in found if not finding.holds] == []
+    # which the README tells of
+    assert [f.id for f in found if not holds(f)] == ["t.matched_order_replacement"]
     assert all(finding.value is not None and finding.note for finding in found)
 
 
@@ -108,9 +107,9 @@ def test_addition_that_ranks_otherwise_is_noticed(monkeypatch):
     monkeypatch.setattr(findings_marginal, "forced_scores", swapped)
     # without the distances of the means, which see it too
     monkeypatch.setattr(findings_marginal, "off", lambda *_: 0.0)
-    holds = {f.id: f.holds for f in findings_marginal.of_marginals(SEED, MODEL, R=300)}
-    assert holds["t.replacement"]
-    assert not holds["t.addition_constant"]
+    true = {f.id: holds(f) for f in findings_marginal.of_marginals(SEED, MODEL, R=300)}
+    assert true["t.replacement"]
+    assert not true["t.addition_constant"]
 
 
 def test_u_statistic_of_products_by_hand():
@@ -179,7 +178,7 @@ def test_a_mismatch_too_small_for_the_sample_is_not_coherent(monkeypatch, change
 
     monkeypatch.setattr(findings_interpretation, "_mismatch", smaller)
     found = findings_interpretation.of_interpretation(SEED, MODEL, N=200, runs=100)
-    assert not {f.id: f.holds for f in found}["t.background_mismatch"]
+    assert not {f.id: holds(f) for f in found}["t.background_mismatch"]
 
 
 def test_slope_along_the_path_is_that_of_a_long_path():
@@ -203,9 +202,9 @@ def test_another_second_order_is_noticed(monkeypatch):
     """Half as much again is about 12 standard errors away at 5000 contexts."""
     exact = functionals.second_order
     monkeypatch.setattr(functionals, "second_order", lambda *a, **k: 1.5 * exact(*a, **k))
-    holds = {f.id: f.holds for f in findings_marginal.of_influence(SEED, MODEL, R=5000)}
-    assert not holds.pop("t.influence")
-    assert all(holds.values())
+    true = {f.id: holds(f) for f in findings_marginal.of_influence(SEED, MODEL, R=5000)}
+    assert not true.pop("t.influence")
+    assert all(true.values())
 
 
 def test_composition_and_correlation_of_the_empirical_witness():
@@ -243,28 +242,10 @@ def test_another_separation_is_noticed():
     assert found[20, "pair"] > 5 > abs(found[20, "raw"])
 
 
-def test_scores_off_the_line_are_seen():
-    """A standard error at every probe of one size doubles its chi-square, the other has its own."""
-    n = 1000
-    noise = stream(SEED, "line").normal(size=(2, n)) * 0.1
-    table = pd.DataFrame({"m": np.repeat([5, 80], n), "contexts": 100, "G": 0.0})
-    table = table.assign(raw=noise.ravel(), raw_variance=1.0)
-    assert max(map(abs, findings1_precision._on_the_line(table).values())) < 5
-    moved = table.assign(raw=table["raw"] + 0.1 * (table["m"] == 80))
-    found = findings1_precision._on_the_line(moved)
-    assert abs(found[5]) < 5 < found[80]
-
-
-def test_the_ratio_of_variances_is_that_of_the_population():
-    """Probes are half signal, the population has few: the weights make up for it."""
-    rng = stream(SEED, "ratio")
-    signal = np.arange(400) < 200
-    pair = np.where(signal, 1.0, 2.0) * rng.gamma(50, 1 / 50, 400)
-    addition = np.where(signal, 3.0, 2.2) * rng.gamma(50, 1 / 50, 400)
-    part = pd.DataFrame({"signal": signal, "pair_variance": pair, "addition_variance": addition})
-    ratio, error = findings1_precision._measured_ratio(part, 0.1)
-    assert abs(ratio - (0.1 * 3 + 0.9 * 2.2) / (0.1 * 1 + 0.9 * 2)) < 5 * error
-    assert 0.005 < error < 0.02
+def test_a_companion_weighs_less_than_nothing_in_a_matched_difference():
+    """Of three: moving one by 1 adds 1/3 to the mean with the event and 1/2 without."""
+    assert findings_mmd._linear_factor(stream(SEED, "linear"), 3) < 1e-15
+    assert 1 / 3 - 1 / 2 == pytest.approx(-1 / (3 * 2))
 
 
 # --- helpers by hand ----------------------------------------------------------------------
@@ -360,7 +341,7 @@ STUDIES = {
     "projections": lambda: findings_projection.of_projections(SEED, atoms=3, m=4),
     "influence": lambda: findings_marginal.of_influence(SEED, MODEL, R=300),
     "mmd": lambda: findings_mmd.of_mmd(SEED, MODEL, number=4000),
-    "variances": lambda: findings_mmd.of_variances(SEED, MODEL, R=2000, about=0.1),
+    "variances": lambda: findings_mmd.of_variances(SEED, MODEL, R=2000),
     "witness": lambda: findings_estimation.of_witness(SEED, MODEL, N=50, runs=50),
     "context": lambda: findings_context.of_context(SEED, MODEL, N=5, toys_of=200),
     "interpretation": lambda: findings_interpretation.of_interpretation(
@@ -513,6 +494,7 @@ PLANTED = [
             (findings_mmd.mmd, "T_without", times(1.001), "t.pair_removal"),
             (findings_mmd, "_mean_q", plus(0.05), "t.pair_variance"),
             (findings_mmd.scaling, "q_rho", times(1 + 1e-8), "t.q_rho"),
+            (findings_mmd, "_linear_factor", plus(1e-9), "t.context_factor"),
         ],
     ),
     (
@@ -593,6 +575,19 @@ PLANTED = [
 ]
 
 
+# those with a false case of their own below
+BY_HAND = {
+    *("t.raw_order", "t.matched_order", "t.matched_order_replacement", "t.sampling"),
+    *("t.error_by_exposure", "t.ordinary_event", "t.different_rankings"),
+}
+
+
+def test_every_claim_of_the_theory_has_a_false_case():
+    planted = {name for _, plants in PLANTED for *_, ids in plants for name in ids.split()}
+    elsewhere = {"e2.known_theta", "e2.no_shared_no_information"}
+    assert planted | BY_HAND == by_claim("-") | elsewhere
+
+
 @pytest.mark.parametrize(("study", "plants"), PLANTED)
 def test_planted_deviations_are_found(monkeypatch, study, plants):
     """Several at a time where they do not touch the same claims."""
@@ -601,13 +596,15 @@ def test_planted_deviations_are_found(monkeypatch, study, plants):
         monkeypatch.setattr(where, name, wrong(getattr(where, name)))
         wanted |= set(ids.split())
     found = STUDIES[study]()
-    assert {finding.id for finding in found if not finding.holds} == wanted
+    # replacement is of another order without any plant
+    failed = {finding.id for finding in found if not holds(finding)}
+    assert failed - {"t.matched_order_replacement"} == wanted
 
 
 def test_the_first_projection_is_off_by_the_farthest(monkeypatch):
     monkeypatch.setattr(GaussianBenchmark, "witness", last_off(1e-6)(GaussianBenchmark.witness))
     found = {finding.id: finding for finding in STUDIES["mmd"]()}
-    assert [name for name, finding in found.items() if not finding.holds] == ["t.mmd_projection"]
+    assert [name for name, finding in found.items() if not holds(finding)] == ["t.mmd_projection"]
     assert found["t.mmd_projection"].value == pytest.approx(1e-6, rel=1e-6)
 
 
@@ -624,7 +621,7 @@ def test_five_standard_errors_decide(monkeypatch, off, gap, wrong):
     monkeypatch.setattr(findings_marginal, "smallest_gap", lambda *_: gap)
     # enough contexts for the order of the probes
     found = findings_marginal.of_marginals(SEED, MODEL, R=100)
-    assert {finding.id for finding in found if not finding.holds} == wrong
+    assert {finding.id for finding in found if not holds(finding)} == wrong
     assert {finding.value for finding in found} == {off}
 
 
@@ -633,7 +630,7 @@ def test_five_standard_errors_decide(monkeypatch, off, gap, wrong):
     ("name", "wrong"),
     [
         *(("raw", {"t.raw_order"}), ("addition", {"t.matched_order"})),
-        *(("pair", {"t.matched_order"}), ("replacement", set())),
+        *(("pair", {"t.matched_order"}), ("replacement", {"t.matched_order_replacement"})),
     ],
 )
 def test_orders_of_the_variances_are_about_the_claimed(monkeypatch, name, wrong, sign):
@@ -644,8 +641,8 @@ def test_orders_of_the_variances_are_about_the_claimed(monkeypatch, name, wrong,
             return (-1.0 if estimator == "raw" else -3.0) + sign * shift * one
 
         monkeypatch.setattr(findings_mmd, "_exponent", exponent)
-        found = findings_mmd.of_variances(SEED, MODEL, R=200, about=0.1)
-        assert {f.id for f in found if f.id.endswith("_order") and not f.holds} == off
+        found = findings_mmd.of_variances(SEED, MODEL, R=200)
+        assert {f.id for f in found if "_order" in f.id and not holds(f)} == off
 
 
 @pytest.mark.parametrize(
@@ -683,16 +680,16 @@ def test_exponents_of_sampling(monkeypatch, by_N, range_by_N, by_exposure, wrong
         findings_estimation.mmd, "pair_contributions", lambda _: np.full(400, 6 / 400)
     )
     sampling, exposure = found = findings_estimation.of_sampling(SEED, MODEL)
-    assert {finding.id for finding in found if not finding.holds} == wrong
+    assert {finding.id for finding in found if not holds(finding)} == wrong
     assert exposure.value == pytest.approx(-by_exposure)
-    assert sampling.value == pytest.approx(2000**-by_N / MODEL.class_separation(20))
+    assert sampling.value == pytest.approx(-by_N)
 
 
 @pytest.mark.parametrize(
-    ("mean", "holds"),
+    ("mean", "true"),
     [((1.8, 0.0), True), ((1.9, 0.0), False), ((1.0, 1.5), True), ((0.9, 1.5), False)],
 )
-def test_an_ordinary_event_by_its_place(monkeypatch, mean, holds):
+def test_an_ordinary_event_by_its_place(monkeypatch, mean, true):
     """The largest witness lies a little beyond the mean; 2.15 has a tenth of B beyond it.
 
     At (0, 5) the witness must be below a tenth: it is 0.09 for (1, 1.5), above for the last.
@@ -701,30 +698,48 @@ def test_an_ordinary_event_by_its_place(monkeypatch, mean, holds):
     monkeypatch.setattr(findings_interpretation, "_mismatch", too_small)
     model = replace(MODEL, mean=mean)
     found = findings_interpretation.of_interpretation(SEED, model, N=20, runs=2)[0]
-    assert (found.id, found.holds) == ("t.ordinary_event", holds)
+    assert (found.id, holds(found)) == ("t.ordinary_event", true)
 
 
-@pytest.mark.parametrize(("alike", "holds"), [(0.89, True), (0.91, False)])
-def test_rankings_that_are_alike(monkeypatch, alike, holds):
-    monkeypatch.setattr(
-        findings_interpretation, "spearmanr", lambda *_: SimpleNamespace(statistic=alike)
-    )
+@pytest.mark.parametrize(("swapped", "true"), [(41, True), (39, False), (0, False)])
+def test_rankings_that_are_alike(monkeypatch, swapped, true):
+    """Of the top 400 of 20000, some are others."""
+    scores = iter([np.arange(20_000.0), np.roll(np.arange(20_000.0), swapped)])
+    monkeypatch.setattr(GaussianBenchmark, "witness", lambda *_: next(scores))
     found = findings_interpretation.of_choices(SEED, MODEL, N=10, runs=20)[2]
-    assert (found.id, found.value, found.holds) == ("t.different_rankings", alike, holds)
+    assert (found.id, found.value) == ("t.different_rankings", pytest.approx(1 - swapped / 400))
+    assert holds(found) is true
+    share = 1 - swapped / 400
+    assert found.error == pytest.approx(math.sqrt(share * (1 - share) / 400))
 
 
 @pytest.mark.parametrize(
-    ("mean", "coherent", "excess", "holds"),
+    ("narrow", "broad", "true"),
+    [(1.1, 0.9, True), (0.9, 0.9, False), (1.1, 1.1, False)],
+)
+def test_narrow_and_broad_signals_by_their_bandwidths(monkeypatch, narrow, broad, true):
+    ratio = {0.1: narrow, 1.0: broad}
+    monkeypatch.setattr(
+        findings_interpretation, "_power", lambda _, s, h: ratio[s] if h == 0.25 else 1.0
+    )
+    monkeypatch.setattr(findings_interpretation, "_mismatch", too_small)
+    found = findings_interpretation.of_interpretation(SEED, MODEL, N=20, runs=2)[3]
+    assert (found.id, found.value) == ("t.bandwidth_scale", narrow)
+    assert holds(found) is true
+
+
+@pytest.mark.parametrize(
+    ("mean", "coherent", "excess", "true"),
     [
-        (0.50 + 0.049, 0.76, 5.1, True),
-        (0.50 - 0.049, 0.76, 5.1, True),
-        (0.50 + 0.051, 0.76, 5.1, False),
-        (0.50 - 0.051, 0.76, 5.1, False),
+        (0.50 + 0.029, 0.76, 5.1, True),
+        (0.50 - 0.029, 0.76, 5.1, True),
+        (0.50 + 0.031, 0.76, 5.1, False),
+        (0.50 - 0.031, 0.76, 5.1, False),
         (0.50, 0.74, 5.1, False),
         (0.50, 0.76, 4.9, False),
     ],
 )
-def test_a_mismatch_by_its_errors(monkeypatch, mean, coherent, excess, holds):
+def test_a_mismatch_by_its_errors(monkeypatch, mean, coherent, excess, true):
     """Of 30 samples without one, a share of the spread sqrt(30) / 100: an error of 0.01."""
 
     def mismatch(*_, shift, runs):
@@ -740,18 +755,18 @@ def test_a_mismatch_by_its_errors(monkeypatch, mean, coherent, excess, holds):
         lambda _rng, _model, shift, *, runs, **_: mismatch(shift=shift, runs=runs),
     )
     found = findings_interpretation.of_interpretation(SEED, MODEL, N=20, runs=2)[2]
-    assert (found.id, found.holds) == ("t.background_mismatch", holds)
+    assert (found.id, holds(found)) == ("t.background_mismatch", true)
     assert found.value == pytest.approx(excess)
 
 
 @pytest.mark.parametrize(
-    ("top", "high", "holds"), [(20, 31, True), (20, 30, False), (50, 1, True), (51, 0, False)]
+    ("top", "high", "true"), [(20, 31, True), (20, 30, False), (38, 13, True), (39, 12, False)]
 )
-def test_false_alarms_of_a_scan_are_counted(monkeypatch, top, high, holds):
+def test_false_alarms_of_a_scan_are_counted(monkeypatch, top, high, true):
     """Five bandwidths rank 400 samples in turn: 95 % of the best are at most 0.9875.
 
     Of 400 judged samples ``top`` are above all, ``high`` above 0.95 only. A rate of 5 %, or 20,
-    is off by five errors of sqrt(2 * 0.05 * 0.95 / 400) if it is off by 30.8.
+    is off by five errors of sqrt(2 * 0.05 * 0.95 / 400) if it is off by 30.8, by three by 18.5.
     """
     seen = []
 
@@ -765,8 +780,9 @@ def test_false_alarms_of_a_scan_are_counted(monkeypatch, top, high, holds):
     monkeypatch.setattr(findings_interpretation, "statistics", statistics)
     found = findings_interpretation.of_choices(SEED, MODEL, N=10, runs=400)[0]
     assert seen == [0.25, 0.5, 1.0, 2.0, 4.0]
-    assert (found.id, found.holds) == ("t.scan_calibration", holds)
-    assert found.value == pytest.approx((top + high) / 400)
+    assert (found.id, holds(found)) == ("t.scan_calibration", true)
+    error = math.sqrt(2 * 0.05 * 0.95 / 400)
+    assert found.value == pytest.approx(((top + high) / 400 - 0.05) / error)
 
 
 def test_the_trade_off_of_features_by_hand(monkeypatch):
@@ -800,4 +816,5 @@ def test_the_trade_off_of_features_by_hand(monkeypatch):
     assert drawn == [64] * 40 + [256] * 40 + [1024] * 40
     assert (found.id, found.value) == ("t.rff_trade_off", pytest.approx(-0.5, abs=1e-9))
     error = math.sqrt(2) * 0.5 / math.sqrt(39) / 2 / math.log(16)
-    assert f", +- {error:.2g}; from 0.12 at D = 64 to 0.031 at D = 1024, 40" in found.note
+    assert found.error == pytest.approx(error)
+    assert "; from 0.12 at D = 64 to 0.031 at D = 1024, 40" in found.note

@@ -116,7 +116,9 @@ def test_a_discussion_stands_there_only_if_its_row_fails(copy):
     assert sentence not in text_of(copy, other_statistics="")
 
     def fail(rows):
-        return [{**r, "verdict": "disagrees"} if r["id"] == "e2.small_mu" else r for r in rows]
+        return [
+            {**r, "verdict": "disagrees"} if r["id"] == "e2.small_mu_oracle" else r for r in rows
+        ]
 
     rewrite(copy, fail)
     assert sentence in text_of(copy, other_statistics="")

@@ -134,7 +134,7 @@ def drawn(title, *, chapter=None, beside=("",), options=None, **tables):
 
 
 def figure_rule(name):
-    """The rule that draws a figure: fig05 for fig05_nscan."""
+    """The name of the rule that draws a figure, fig05 for fig05_nscan."""
     return name[:5] if name.startswith("fig") else name
 
 
@@ -227,6 +227,18 @@ def page_templates():
     """What the pages have in common."""
     names = ("page", "number", "scoreboard")
     return [os.path.relpath(WORKFLOW / "report" / f"{name}.html.j2") for name in names]
+
+
+def read_by_the_paper(function):
+    """What its sources name in calls of a function that reads results (paper/lib)."""
+    text = "".join(Path(part).read_text(encoding="utf-8") for part in PAPER_PARTS)
+    return sorted(set(re.findall(rf'\b{function}\(\s*"(.+?)"', text)))
+
+
+def listed_in_the_crate(wildcards):
+    """The results that the crate lists: all that the report shows, and the pages themselves."""
+    figures = [item["file"] for item in reported()]
+    return [rules.report.output[0], *rules.paper.output, *DOWNLOADS, *figures]
 
 
 def put_on_record():

@@ -306,12 +306,10 @@ rule exp1_findings:
     conda:
         "../../envs/analysis.yaml"
     params:
-        **EXPERIMENT1["claims"],
         **MODEL1,
         m=EXPERIMENT1["m"],
         loo_toys=EXPERIMENT1["loo_toys_published"],
         contexts=EXPERIMENT1["null_probe"]["contexts"],
-        published_probes=EXPERIMENT1["m_scan"]["published_probes"],
     script:
         "../scripts/exp1_findings.py"
 

@@ -215,7 +215,7 @@ rule exp2_findings:
         published_toys=N_SCAN["published_toys"],
         recovery_m=RECOVERY["m"],
         recovery_N=RECOVERY["N"],
-        nearly=config["experiment1"]["claims"]["nearly"],
+        sizes=N_SCAN["N"],
     script:
         "../scripts/exp2_findings.py"
 

@@ -202,6 +202,9 @@ rule exp3_scatter_part:
     input:
         **compiled("exp3_scatter_part.py"),
         surrogate="resources/lhco/surrogate/parameters.json",
+        samples=rules.lhco_samples.output.samples,
+        scale=LHCO["scale"],
+        edition=LHCO["edition"],
     output:
         result("experiment3/scatter/{part}.csv"),
     log:
@@ -212,9 +215,12 @@ rule exp3_scatter_part:
         **needs(gb=2),
     params:
         **WITNESS,
+        **{
+            name: SCATTER[name]
+            for name in ("references", "references_per_map", "folds", "floors")
+        },
         sic_floor=EXPERIMENT3["sic_floor"],
         copula=EXPERIMENT3["copula"],
-        references=SCATTER["references"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.surrogates.parts[wildcards.part],
     script:
@@ -430,8 +436,6 @@ rule exp3_findings:
     conda:
         "../../envs/analysis.yaml"
     params:
-        **EXPERIMENT3["claims"],
-        essentially=config["experiment1"]["claims"]["essentially"],
         m=R_SCAN["m"],
         m_scan_R=M_SCAN["R"],
         fit_minimum=EXPERIMENT3["fit_minimum"],

@@ -7,12 +7,6 @@ PAPER_PARTS = sorted(
 PAPER_SECTIONS = ["run", "seed", "experiment1", "experiment2", "experiment3"]
 
 
-def read_by_the_paper(function):
-    """What its sources name in calls of a function that reads results (paper/lib)."""
-    text = "".join(Path(part).read_text(encoding="utf-8") for part in PAPER_PARTS)
-    return sorted(set(re.findall(rf'\b{function}\(\s*"(.+?)"', text)))
-
-
 rule scoreboard:
     input:
         code=code("scoreboard.py"),

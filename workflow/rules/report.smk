@@ -8,12 +8,6 @@ DOWNLOADS = [
 ]
 
 
-def listed_in_the_crate(wildcards):
-    """The results that the crate lists: all that the report shows, and the pages themselves."""
-    figures = [item["file"] for item in reported()]
-    return [rules.report.output[0], *rules.paper.output, *DOWNLOADS, *figures]
-
-
 rule provenance:
     input:
         code=code("provenance.py"),

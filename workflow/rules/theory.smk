@@ -15,6 +15,5 @@ rule theory_findings:
     params:
         seed=config["seed"],
         model=config["experiment1"]["model"],
-        about=config["experiment1"]["claims"]["about"],
     script:
         "../scripts/theory_findings.py"

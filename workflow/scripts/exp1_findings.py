@@ -10,7 +10,6 @@ with Stage(snakemake):
     p = snakemake.params
     model = GaussianBenchmark(**p.model)
     tables = {name: pd.read_csv(path) for name, path in snakemake.input.items() if name != "code"}
-    words = {"about": p.about, "nearly": p.nearly, "essentially": p.essentially}
     findings = [
         *findings1.of_targets(model, p.m, seed=p.seed),
         *findings1.of_toys(tables["toys"], model, m=p.m, loo_toys=p.loo_toys, seed=p.seed),
@@ -22,10 +21,11 @@ with Stage(snakemake):
             tables["m_scan_probes"],
             model,
             sizes=(5, 80, 160, 320, 640),
-            published_probes=p.published_probes,
         ),
-        *findings1_precision.of_efficiency(tables["efficiency"], model, **words),
-        *findings1_precision.of_generic(tables["generic"], about=p.about),
+        *findings1_precision.of_efficiency(tables["efficiency"], model),
+        *findings1_precision.of_generic(
+            tables["generic"], model, largest=int(tables["m_scan"]["m"].max())
+        ),
         *findings1.of_self_influence(tables["self_influence"]),
     ]
     files.write_json([finding.as_dict() for finding in findings], snakemake.output[0])

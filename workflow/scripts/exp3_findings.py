@@ -17,7 +17,7 @@ with Stage(snakemake):
     sweep, fits = tables["sweep"], tables["fits"]
     measured = findings3.measured_values(tables["witness"], tables["bandwidths"], sweep, fits)
     findings = [
-        *findings3.of_samples(tables["counts"], numbers["dimension"]),
+        *findings3.of_dimension(tables["counts"], numbers["dimension"]),
         *findings3.of_draws(
             measured,
             tables["surrogates"],
@@ -25,20 +25,23 @@ with Stage(snakemake):
             published,
             edition=numbers["edition"],
         ),
-        *findings3.of_bandwidths(
-            tables["bandwidths"], tables["seeds"]["auc_evaluation"].mean(), close=p.close
+        *findings3.of_bandwidths(tables["bandwidths"], tables["seeds"]["auc_evaluation"].mean()),
+        *findings3_batches.of_correlations(
+            sweep,
+            moments,
+            tables["seeds"],
+            published,
+            tables["surrogates"],
+            edition=numbers["edition"],
         ),
-        *findings3_batches.of_correlations(sweep, moments, published),
-        *findings3_batches.of_convergence(
-            sweep, m=p.m, m_scan_R=p.m_scan_R, identical=p.identical, essentially=p.essentially
-        ),
+        *findings3_batches.of_convergence(sweep, published, m=p.m, m_scan_R=p.m_scan_R),
         *findings3_batches.of_scaling(
             sweep,
             fits,
             tables["repeated"],
             files.read_json(snakemake.input.law),
+            published,
             fit_minimum=p.fit_minimum,
-            alpha_tolerance=p.alpha,
         ),
     ]
     files.write_json([finding.as_dict() for finding in findings], snakemake.output[0])

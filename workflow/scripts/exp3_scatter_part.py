@@ -1,4 +1,8 @@
-"""AUC, SIC and C in some surrogate samples of the paper's sizes, over many references."""
+"""AUC, SIC and C over many references of the paper's size: predicted, or of surrogate samples.
+
+Where the mixed sample is the paper's and the reference is not (edition subset), references are
+predicted on the real mixed sample. Elsewhere mixed samples and references are the surrogate's.
+"""
 
 from dataclasses import asdict
 from functools import partial
@@ -7,41 +11,40 @@ from pathlib import Path
 import _packages
 import pandas as pd
 from localizer.base.randomness import stream
-from localizer.experiments import experiment3, reference_draws
+from localizer.experiments import experiment3, predicted_references, reference_draws
 from localizer.lhco import surrogate
 from localizer.lhco.samples import PAPER
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    generator = surrogate.parse(Path(snakemake.input.surrogate).read_text())
     sizes = experiment3.thinned_sizes(asdict(PAPER), max_events=p.max_events)
-    points = [experiment3.Point(**point) for point in p.points]
-    draw = {name: p[name] for name in ("features_per_bandwidth", "rff_form")}
-    rows = []
-    for number in stage.track(p.numbers):
-        drawn = reference_draws.draw_surrogate(
-            generator,
-            partial(stream, p.seed, "experiment3", "scatter", number),
-            sizes=sizes,
-            pool=2 * sizes["reference"],
+    draw = {
+        **{name: p[name] for name in ("bandwidths", "features_per_bandwidth", "rff_form")},
+        **{"sic_floor": p.sic_floor, "floors": p.floors, "sizes": sizes, "draws": p.references},
+        "points": [experiment3.Point(**point) for point in p.points],
+    }
+    if files.read_edition(snakemake.input.edition) == "subset":
+        sample = predicted_references.in_coordinates_of_the_pool(
+            files.read_npz(snakemake.input.samples), copula=p.copula, max_events=p.max_events
+        )
+        rows_of = partial(
+            predicted_references.rows_of_predictions,
+            sample,
+            files.read_json(snakemake.input.scale)["value"],
+            draws_per_map=p.references_per_map,
+            folds=p.folds,
+        )
+        word = "predicted"
+    else:
+        rows_of = partial(
+            reference_draws.rows_of_surrogate,
+            surrogate.parse(Path(snakemake.input.surrogate).read_text()),
             copula=p.copula,
         )
-        rng = stream(p.seed, "experiment3", "scatter", number, "features and references")
-        features = experiment3.draw_bank(drawn.d_med, p.bandwidths, rng, **draw)
-        means = reference_draws.reference_means(
-            features, drawn.pool, rng, n=sizes["reference"], draws=p.references
-        )
-        found = reference_draws.rows_of_draws(
-            features,
-            drawn.sample,
-            means,
-            rng,
-            points=points,
-            sic_floor=p.sic_floor,
-            bandwidths=len(p.bandwidths),
-        )
-        rows += [
-            {"sample_number": number, "reference_number": k, **row} for k, row in enumerate(found)
-        ]
-    files.write_csv(pd.DataFrame(rows), snakemake.output[0])
+        word = "scatter"
+    rows = []
+    for number in stage.track(p.numbers):
+        found = rows_of(partial(stream, p.seed, "experiment3", word, number), **draw)
+        rows += [{"sample_number": number, "draw": k, **row} for k, row in enumerate(found)]
+    files.write_csv(pd.DataFrame(rows).assign(source=word), snakemake.output[0])

@@ -20,7 +20,7 @@ with Stage(snakemake):
         *findings_projection.of_projections(p.seed),
         *findings_marginal.of_influence(p.seed, model),
         *findings_mmd.of_mmd(p.seed, model),
-        *findings_mmd.of_variances(p.seed, model, about=p.about),
+        *findings_mmd.of_variances(p.seed, model),
         *findings_estimation.of_sampling(p.seed, model),
         *findings_estimation.of_witness(p.seed, model),
         *findings_context.of_context(p.seed, model),

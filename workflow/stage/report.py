@@ -108,11 +108,12 @@ def render(
         ``provenance``, the content of provenance.json.
     """
     rows = [_score(row) for row in scoreboard.fillna("").to_dict("records")]
-    by_verdict = {name: [row for row in rows if row["verdict"] == name] for name in verdicts}
+    names = (*verdicts, "identity")  # identities that hold are counted apart
+    by_verdict = {name: [row for row in rows if row["counted"] == name] for name in names}
     return page(
         template,
         tally={verdict: len(chosen) for verdict, chosen in by_verdict.items()},
-        judged=sum(row["verdict"] != "not comparable" for row in rows),
+        judged=sum(row["counted"] not in ("not comparable", "identity") for row in rows),
         refuted=by_verdict[REFUTED],
         doubtful={
             verdict: chosen
@@ -152,8 +153,11 @@ def _shown(item: Mapping[str, str], folder: Path, foreign: Collection[str]) -> d
 def _score(row: Mapping[str, str]) -> dict[str, Any]:
     """Return a row of the scoreboard as the page prints it."""
     error = row["published_error"] if row["published_error_from"] == "printed" else ""
+    # an identity that holds is no agreement with the paper; one that fails is a finding
+    held = row["kind"] == "identity" and row["verdict"] == "agrees"
     return {
         **row,
+        "counted": "identity" if held else row["verdict"],
         "published": tables.printed(row["published"], error),
         "reproduced": _number(row["reproduced"], row["reproduced_error"]),
         "value": _number(row["value"]),

@@ -188,8 +188,12 @@ class DirectWitness:
         return {"self_inclusive": inclusive, "loo": loo}
 
 
-def performance(score: npt.ArrayLike, labels: BoolArray, *, sic_floor: int) -> dict[str, float]:
+def performance(
+    score: npt.ArrayLike, labels: BoolArray, *, sic_floor: int, floors: Iterable[int] = ()
+) -> dict[str, float]:
     """Return AUC and maximum SIC, and at how many background events the latter is reached.
+
+    For each of the other ``floors``, ``sic_floor_<n>`` is the maximum SIC with that one.
 
     The background is sorted and every signal event finds its place in it, with no order of all
     events: the numbers of :func:`localizer.base.metrics.ranking` in a tenth of the time. SIC rises
@@ -199,15 +203,20 @@ def performance(score: npt.ArrayLike, labels: BoolArray, *, sic_floor: int) -> d
     values = checks.vector(score, "score")
     s, b = np.sort(values[labels]), np.sort(values[~labels])
     below, upto = np.searchsorted(b, s, side="left"), np.searchsorted(b, s, side="right")
-    floor = min(checks.integer(sic_floor, "sic_floor"), b.size)
-    # events at or above each signal's score, and at or above the floor-th background score
-    kept = np.append(b.size - below, b.size - np.searchsorted(b, b[-floor], side="left"))
-    found = s.size - np.searchsorted(s, np.append(s, b[-floor]), side="left")
-    found, kept = found[kept >= floor], kept[kept >= floor]
-    sic = found / s.size / np.sqrt(kept / b.size)
     auc = int(np.sum(below + upto)) / (2 * s.size * b.size)
-    strictest = int(kept[sic == sic.max()].min())
-    return {"auc": auc, "sic": float(sic.max()), "sic_background": strictest}
+
+    def largest(least: int) -> tuple[float, int]:
+        floor = min(checks.integer(least, "sic_floor"), b.size)
+        # events at or above each signal's score, and at or above the floor-th background score
+        kept = np.append(b.size - below, b.size - np.searchsorted(b, b[-floor], side="left"))
+        found = s.size - np.searchsorted(s, np.append(s, b[-floor]), side="left")
+        found, kept = found[kept >= floor], kept[kept >= floor]
+        sic = found / s.size / np.sqrt(kept / b.size)
+        return float(sic.max()), int(kept[sic == sic.max()].min())
+
+    sic, strictest = largest(sic_floor)
+    others = {f"sic_floor_{floor}": largest(floor)[0] for floor in floors}
+    return {"auc": auc, "sic": sic, "sic_background": strictest, **others}
 
 
 def floor_scan(

@@ -196,19 +196,6 @@ def crossing(model: GaussianBenchmark, sizes: Iterable[int]) -> int | None:
     return None
 
 
-def leaves_the_line(model: GaussianBenchmark, *, tolerance: float) -> int:
-    """Return the first m at which replacement is ``tolerance`` above its m^(-1/2) line.
-
-    The line is that of the small-m limit, where the term of the fresh event Y, which
-    falls as 1/m only, is still hidden.
-    """
-    variance = ContextVariance(model)
-    probes_of = replace(model, epsilon=0.5).components
-    second = variance.e.mean(probes_of) + variance.zeta_2
-    # (1 + tolerance)^2 (second) = second + (m - 1) zeta_1
-    return int(np.ceil(1 + ((1 + tolerance) ** 2 - 1) * second / variance.zeta_1))
-
-
 def generic_curve(model: GaussianBenchmark, sizes: Sequence[int]) -> pd.DataFrame:
     """Return the exact variance ratios to raw for a signal fraction, by m.
 

@@ -13,18 +13,88 @@ missing file and to measure AUC and SIC; no score uses them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from localizer.base import checks
-from localizer.base.checks import Array, BoolArray
-from localizer.experiments.experiment3 import Coordinates
+from localizer.base.checks import Array
+from localizer.base.copula import BackgroundCDF, CopulaScores
+from localizer.experiments.experiment3 import Coordinates, Point, draw_bank
+from localizer.experiments.reference_draws import Evaluated, one_bandwidth_each, rows_of_draws
 from localizer.kernels.feature_products import feature_rows, plain_mean, sums_of_groups
 from localizer.kernels.features import FourierFeatures
 
 _GROUPS = 32_768
+
+
+def rows_of_predictions(
+    sample: Coordinates,
+    d_med: float,
+    streams: Callable[[int], np.random.Generator],
+    *,
+    sizes: Mapping[str, int],
+    draws: int,
+    draws_per_map: int,
+    folds: int,
+    bandwidths: Sequence[float],
+    sic_floor: int,
+    points: Sequence[Point],
+    floors: Sequence[int],
+    **features: Any,
+) -> list[dict[str, float]]:
+    """Return AUC, SIC, C and correlations on the mixed sample for predicted references.
+
+    Parameters
+    ----------
+    sample, d_med
+        The samples and the scale of their background.
+    streams
+        The generator of each draw of features.
+    sizes
+        Of the paper's samples: ``reference`` events are predicted, and a floor of SIC is a
+        fraction of ``evaluation_background``.
+    draws, draws_per_map
+        Predicted references, and how many of them share a draw of features; each row says
+        which, in ``map_number``.
+    folds, sic_floor, points, floors
+        As for :func:`predicted_means` and
+        :func:`localizer.experiments.reference_draws.rows_of_draws`.
+    bandwidths, features
+        The bank and its features, see :func:`localizer.experiments.experiment3.draw_bank`.
+    """
+    rows: list[dict[str, float]] = []
+    for number, first in enumerate(range(0, draws, draws_per_map)):
+        rng = streams(number)
+        bank = draw_bank(d_med, bandwidths, rng, **features)
+        count = min(draws_per_map, draws - first)
+        predicted = predicted_means(
+            bank, pool_of(sample), rng, n=sizes["reference"], draws=count, folds=folds
+        )
+        at = held_out(
+            bank,
+            sample,
+            predicted,
+            bandwidths=len(bandwidths),
+            published_background=sizes["evaluation_background"],
+        )
+        found = rows_of_draws(
+            bank,
+            sample,
+            predicted.means,
+            rng,
+            points=points,
+            sic_floor=sic_floor,
+            bandwidths=len(bandwidths),
+            floors=floors,
+            at=at,
+            subsample=1500,
+        )
+        rows += [{"map_number": number, **row} for row in found]
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,53 +184,69 @@ def predicted_means(
     return PredictedMeans(drawn(None), held_out, fold_of)
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Scores of signal and background that had no part in the reference they are scored with.
-
-    Attributes
-    ----------
-    scores
-        Of shape (events, draws).
-    labels
-        Which events are signal.
-    """
-
-    scores: Array
-    labels: BoolArray
-
-
 def pool_of(sample: Coordinates) -> Array:
     """Return all background at hand: that of the mixed sample by its labels, then the others."""
     return np.concatenate([sample.mixed[~sample.labels], sample.background])
 
 
-def held_out_scores(
-    features: FourierFeatures, sample: Coordinates, predicted: PredictedMeans
-) -> HeldOut:
-    """Return the witness at the pool's events and at the evaluation signal.
+def in_coordinates_of_the_pool(
+    samples: Mapping[str, Any], *, copula: CopulaScores, max_events: int
+) -> Coordinates:
+    """Return raw samples in the copula coordinates that all background at hand gives.
+
+    They are nearer to those of the missing reference than the coordinates of a small one.
+    """
+    names = ("mixed", "reference", "evaluation_background", "evaluation_signal")
+    background = samples["mixed"][~samples["labels"].astype(bool)]
+    cdf = BackgroundCDF.of(
+        np.concatenate([background, samples["reference"], samples["evaluation_background"]])
+    )
+    events = {name: cdf.transform(samples[name], scores=copula) for name in names}
+    return Coordinates.of({**events, "labels": samples["labels"]}, max_events=max_events)
+
+
+def held_out(
+    features: FourierFeatures,
+    sample: Coordinates,
+    predicted: PredictedMeans,
+    *,
+    bandwidths: int,
+    published_background: int,
+) -> Evaluated:
+    """Return the witness at all background at hand and at the evaluation signal.
 
     An event of the pool is scored with the references predicted without its fold; if it is part of
     the mixed sample, it is left out of that sample's mean too (eq. rff-loo). A signal event is
-    scored with the folds in turn.
+    scored with the folds in turn. A floor of SIC stands for the same fraction of the background
+    as among ``published_background`` events.
     """
     mean = plain_mean(features, sample.mixed)
     N, inside = len(sample.mixed), int((~sample.labels).sum())
-    pool = pool_of(sample)
-    signal = sample.evaluation_signal
-    parts = len(predicted.held_out)
-    directions = (mean - predicted.held_out).astype(np.float32)
-    folds = np.concatenate([predicted.fold_of, np.arange(len(signal)) % parts])
+    pool, signal = pool_of(sample), sample.evaluation_signal
     events = np.concatenate([pool, signal])
-    scores = np.empty((len(events), directions.shape[1]))
+    parts = len(predicted.held_out)
+    folds = np.concatenate([predicted.fold_of, np.arange(len(signal)) % parts])
+    directions = mean - predicted.held_out
+    draws = directions.shape[1]
+    scores = np.empty((len(events), draws))
+    alone = np.empty((len(events) - inside, bandwidths * draws), dtype=np.float32)
     for fold in range(parts):
         (own,) = np.nonzero(folds == fold)
+        columns = np.vstack([directions[fold], mean]).astype(np.float32).T
+        single = one_bandwidth_each(directions[fold], bandwidths).astype(np.float32).T
         for rows, z in feature_rows(features, events[own]):
-            value = (z @ directions[fold].T).astype(np.float64)
             place = own[rows]
-            among = place < inside
-            norm = np.einsum("ij,ij->i", z[among], z[among], dtype=np.float64)
-            self_term = (norm - z[among] @ mean) / (N - 1)
-            value[among] -= self_term[:, None]
-            scores[place] = value
-    return HeldOut(scores, np.arange(len(events)) >= len(pool))
+            *value, at_mean = (z @ columns).astype(np.float64).T
+            self_term = (np.einsum("ij,ij->i", z, z) - at_mean) / (N - 1)
+            scores[place] = np.transpose(value - np.where(place < inside, self_term, 0))
+            # the pool begins with the mixed sample, and the places rise
+            first = int(np.searchsorted(place, inside))
+            alone[place[first:] - inside] = z[first:] @ single
+    labels = np.arange(len(events)) >= len(pool)
+    return Evaluated(
+        scores,
+        labels,
+        alone.reshape(len(alone), bandwidths, -1),
+        labels[inside:],
+        len(pool) / published_background,
+    )

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ import pandas as pd
 from localizer.base import checks
 from localizer.base.checks import Array, BoolArray
 from localizer.base.copula import BackgroundCDF, CopulaScores, median_distance
-from localizer.experiments.experiment3 import Coordinates, Point, performance
+from localizer.experiments.experiment3 import Coordinates, Point, draw_bank, performance
 from localizer.kernels.feature_products import (
     Single,
     feature_rows,
@@ -66,6 +67,57 @@ def pair_variance(
     return float(np.mean(square - mean**2)) * others / (others - 1), z
 
 
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """The witness of each draw at events that are no part of the mixed sample.
+
+    Attributes
+    ----------
+    scores, labels
+        Of shape (events, draws), and which events are signal.
+    single, single_labels
+        Those of each bandwidth alone, of shape (events, bandwidths, draws), for some events.
+    fraction
+        By how much a floor of SIC is smaller here than among the published background events.
+    """
+
+    scores: npt.NDArray[np.floating[Any]]
+    labels: BoolArray
+    single: npt.NDArray[np.floating[Any]]
+    single_labels: BoolArray
+    fraction: float = 1.0
+
+
+def one_bandwidth_each(directions: Array, bandwidths: int) -> Array:
+    """Return the directions (draws, D) cut to the features of each bandwidth.
+
+    The shape is (bandwidths * draws, D); a row is zero outside its bandwidth.
+    """
+    draws, D = directions.shape
+    width = D // bandwidths
+    alone = np.zeros((bandwidths, draws, D))
+    for b in range(bandwidths):
+        own = slice(b * width, (b + 1) * width)
+        alone[b, :, own] = directions[:, own]
+    return alone.reshape(-1, D)
+
+
+def evaluated(
+    features: FourierFeatures, sample: Coordinates, means: Array, *, bandwidths: int
+) -> Evaluated:
+    """Return the witness at the evaluation sample, for each of some reference means."""
+    directions = plain_mean(features, sample.mixed) - means
+    x, labels = sample.evaluation
+    few_x, few_labels = _fewer(x, labels, most=20_000)
+    single = projections(features, few_x, one_bandwidth_each(directions, bandwidths))
+    return Evaluated(
+        projections(features, x, directions),
+        labels,
+        single.reshape(len(few_x), bandwidths, len(means)),
+        few_labels,
+    )
+
+
 def rows_of_draws(
     features: FourierFeatures,
     sample: Coordinates,
@@ -75,6 +127,8 @@ def rows_of_draws(
     points: Sequence[Point],
     sic_floor: int,
     bandwidths: int,
+    floors: Sequence[int] = (),
+    at: Evaluated | None = None,
     subsample: int = 3000,
 ) -> list[dict[str, float]]:
     """Return AUC, SIC and C of the witness for each of some reference means.
@@ -96,6 +150,10 @@ def rows_of_draws(
         Background events that a SIC threshold must keep.
     bandwidths
         How many bandwidths the bank has; each alone is a single-scale witness.
+    floors
+        Other floors.
+    at
+        The witness at independent events; without it, at the evaluation sample.
     subsample
         Events among whose pairs the spread of the pair kernel is estimated.
     """
@@ -110,37 +168,38 @@ def rows_of_draws(
     v = q.var(axis=1, ddof=1, dtype=np.float64)
     v *= zeta / v.mean()
 
-    x, labels = sample.evaluation
-    evaluated_at = projections(features, x, mean - means)
-    few_x, few_labels = _fewer(x, labels, most=20_000)
-    width = features.D // bandwidths
-    alone = np.zeros((bandwidths, draws, features.D))
-    for b in range(bandwidths):
-        own = slice(b * width, (b + 1) * width)
-        alone[b, :, own] = (mean - means)[:, own]
-    single = projections(features, few_x, alone.reshape(-1, features.D)).reshape(
-        len(few_x), bandwidths, draws
-    )
+    there = at or evaluated(features, sample, means, bandwidths=bandwidths)
 
-    def judged(score: npt.ArrayLike, labels: BoolArray, name: str) -> dict[str, float]:
-        found = performance(score, labels, sic_floor=sic_floor)
-        return {f"auc_{name}": found["auc"], f"sic_{name}": found["sic"]}
+    def judged(
+        score: npt.ArrayLike, name: str, labels: BoolArray = sample.labels, fraction: float = 1.0
+    ) -> dict[str, float]:
+        least = [max(1, round(fraction * floor)) for floor in (sic_floor, *floors)]
+        found = performance(score, labels, sic_floor=least[0], floors=least[1:])
+        others = {
+            f"sic_{name}_floor_{floor}": found[f"sic_floor_{n}"]
+            for floor, n in zip(floors, least[1:], strict=True)
+        }
+        return {f"auc_{name}": found["auc"], f"sic_{name}": found["sic"], **others}
 
     rows = []
     for k in range(draws):
         w = scores[:, k].astype(np.float64)
         variance = float(w.var())
-        alone_at = [judged(single[:, b, k], few_labels, "single") for b in range(bandwidths)]
+        alone = [
+            performance(there.single[:, b, k], there.single_labels, sic_floor=1)["auc"]
+            for b in range(bandwidths)
+        ]
         row = {
-            **judged(w, sample.labels, "witness"),
-            **judged(evaluated_at[:, k], labels, "evaluation"),
-            "auc_single": max(found["auc_single"] for found in alone_at),
+            **judged(w, "witness"),
+            **judged(there.scores[:, k], "evaluation", there.labels, there.fraction),
+            "auc_single": max(alone),
             **{"variance": variance, "C": N * zeta / variance},
         }
         noise = rng.standard_normal(N)
         for point in points:
             simulated = w + np.sqrt(point.noise(v, variance)) * noise
-            row |= judged(simulated, sample.labels, point.name)
+            row |= judged(simulated, point.name)
+            row[f"rho_{point.name}"] = float(np.corrcoef(w, simulated)[0, 1])
         rows.append(row)
     return rows
 
@@ -265,6 +324,43 @@ def draw_surrogate(
     )
     distance = median_distance(reference, streams("d_med"), pairs=200_000)
     return Drawn(sample, everything[: max(pool, sizes["reference"])], distance.value)
+
+
+def rows_of_surrogate(
+    surrogate: Surrogate,
+    streams: Callable[[str], np.random.Generator],
+    *,
+    copula: CopulaScores,
+    sizes: Mapping[str, int],
+    draws: int,
+    bandwidths: Sequence[float],
+    sic_floor: int,
+    points: Sequence[Point],
+    floors: Sequence[int],
+    **features: Any,
+) -> list[dict[str, float]]:
+    """Return AUC, SIC, C and correlations in one surrogate sample for ``draws`` references.
+
+    The arguments are those of :func:`draw_surrogate` and :func:`rows_of_draws`; the mixed sample
+    has one draw of features, which all references share.
+    """
+    drawn = draw_surrogate(
+        surrogate, streams, sizes=sizes, pool=2 * sizes["reference"], copula=copula
+    )
+    rng = streams("features and references")
+    bank = draw_bank(drawn.d_med, bandwidths, rng, **features)
+    means = reference_means(bank, drawn.pool, rng, n=sizes["reference"], draws=draws)
+    found = rows_of_draws(
+        bank,
+        drawn.sample,
+        means,
+        rng,
+        points=points,
+        sic_floor=sic_floor,
+        bandwidths=len(bandwidths),
+        floors=floors,
+    )
+    return [{"map_number": 0, **row} for row in found]
 
 
 def rank_summary(

@@ -17,6 +17,7 @@ from localizer.verdicts.board import AGREES, DISAGREES, RARE, VERDICTS
 
 PULL, RANK, MARK, APART = "pull", "rank p", "mark", "not comparable"
 TRACKS = (PULL, RANK, MARK, APART)
+IDENTITY = "identity"
 
 #: marks stand in lines of this many
 PER_LINE = 14
@@ -27,6 +28,7 @@ FLOOR = 1e-3
 
 _LOOKS: dict[str, dict[str, Any]] = {
     "agrees": {"color": style.BLUE, "marker": "o"},
+    "borderline": {"color": style.ORANGE, "marker": "v"},
     "tension": {"color": style.ORANGE, "marker": "D"},
     "disagrees": {"color": style.VERMILION, "marker": "X"},
     APART: {"color": style.GREY, "marker": "s"},
@@ -41,6 +43,8 @@ _HEADING = 1.5
 def points(scores: pd.DataFrame) -> pd.DataFrame:
     """Return what the figure draws: for each row of the scoreboard its track and place.
 
+    Identities that hold are left out.
+
     In the tracks of pulls and ranks, x is the measure and y the row's place in the order of
     the paper, from 0 (first) to 1 (last); a mark stands in a column x of a line y.
     """
@@ -48,6 +52,8 @@ def points(scores: pd.DataFrame) -> pd.DataFrame:
     if unknown:
         raise ValueError(f"scoreboard: the verdict {unknown[0]!r} is none of {', '.join(VERDICTS)}")
     drawn = scores[["id", "experiment", "kind", "measure", "value", "verdict"]].copy()
+    # an identity that holds says nothing of the paper
+    drawn = drawn[(drawn["kind"] != IDENTITY) | (drawn["verdict"] == "disagrees")]
     apart = drawn["verdict"] == APART
     measured = drawn["measure"].where(drawn["measure"].isin([PULL, RANK]), MARK)
     drawn["track"] = measured.where(~apart, APART)
@@ -190,9 +196,9 @@ def _marks(axes: Axes, part: pd.DataFrame, height: float) -> None:
         here = marks[marks["verdict"] == verdict]
         axes.plot(here["x"], here["y"], **look, linestyle="none", markersize=4)
     top = _lines(marks)
-    for name in marks.loc[marks["verdict"] != "agrees", "id"]:
-        axes.plot([0], [top], **_LOOKS["disagrees"], markersize=4)
-        axes.text(0.8, top, name, va="center", fontsize=5.5)
+    for _, row in marks[marks["verdict"] != "agrees"].iterrows():
+        axes.plot([0], [top], **_LOOKS[row["verdict"]], markersize=4)
+        axes.text(0.8, top, row["id"], va="center", fontsize=5.5)
         top += 1
     if len(apart):
         axes.text(-0.3, top + 0.4, "not comparable:", va="center", fontsize=6.5, color=style.GREY)

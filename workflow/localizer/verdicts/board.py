@@ -11,7 +11,10 @@ project found for it; :func:`judge` compares the two by the rule of the row's ki
     One toy, one draw of features, one reference sample of the author's: its two-sided
     rank among draws of our own, or a pull where there are fewer than 400 of these.
 ``statement``
-    A claim in words: computed true or false.
+    A claim in words: computed true or false by the row's ``claim``, a number against a threshold.
+    Too close to the threshold to tell, it is ``borderline``.
+``identity``
+    What only a coding error can fail: both sides are computed, and counted apart.
 """
 
 from __future__ import annotations
@@ -27,18 +30,73 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-KINDS = ("exact", "ensemble", "fit", "realization", "statement")
+KINDS = ("exact", "ensemble", "fit", "realization", "statement", "identity")
 COLUMNS = (
     *("id", "experiment", "where", "quantity", "kind"),
     *("published", "published_error", "published_error_from"),
     *("reproduced", "reproduced_error", "n", "measure", "value", "verdict", "note"),
 )
-VERDICTS = ("agrees", "tension", "disagrees", "not comparable")
+VERDICTS = ("agrees", "borderline", "tension", "disagrees", "not comparable")
 
 #: with fewer draws than this a rank says little, and a pull is given instead
 RANKED = 400
 AGREES, DISAGREES = 3.0, 5.0
 RARE = 0.01
+BEYOND_THREE_SIGMA = 0.0027
+#: an exact number this close to its threshold, in tolerances, is borderline
+BORDER = 0.1
+
+_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_CONDITION = re.compile(
+    rf"(?P<name>[a-z]\w*) (?:(?P<side>[<>]) (?P<edge>{_NUMBER})"
+    rf"|= (?P<middle>{_NUMBER}) \+- (?P<tolerance>{_NUMBER}))",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One number of a claim and where it must lie: ``name < 1``, ``name > 1``, ``name = 1 +- 0.1``.
+
+    Attributes
+    ----------
+    name
+        What the number is called.
+    low, high
+        It must lie between these; one may be infinite.
+    """
+
+    name: str
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, text: str) -> Condition:
+        """Return the condition that a text describes."""
+        found = _CONDITION.fullmatch(text)
+        low, high = math.nan, math.nan
+        if found and found["side"]:
+            edge = float(found["edge"])
+            low, high = (-math.inf, edge) if found["side"] == "<" else (edge, math.inf)
+        elif found:
+            middle, tolerance = float(found["middle"]), float(found["tolerance"])
+            low, high = middle - tolerance, middle + tolerance
+        if found is None or not low < high:
+            raise ValueError(f"{text[:80]!r} is no condition")
+        return cls(found["name"], low, high)
+
+    def holds(self, number: float) -> bool:
+        """Whether a number lies within."""
+        return self.low < number < self.high
+
+    def is_close(self, number: float, error: float | None) -> bool:
+        """Whether the number is within one standard error of the threshold.
+
+        An exact number is close within a tenth of the tolerance, if there is one.
+        """
+        width = (self.high - self.low) / 2
+        margin = error or (BORDER * width if math.isfinite(width) else 0.0)
+        return min(abs(number - self.low), abs(number - self.high)) < margin
 
 
 @dataclass(frozen=True)
@@ -55,6 +113,9 @@ class Published:
         As printed, digits kept; a statement has no value.
     toys
         The author's number of toys, where it is stated or inferred and no error is printed.
+    claim
+        Of a statement or an identity: its conditions, joined by ``;``. The first is on the
+        finding's value, the others on the numbers that the finding gives beside it.
     """
 
     id: str
@@ -65,6 +126,12 @@ class Published:
     value: str
     error: str
     toys: int | None
+    claim: str = ""
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """The conditions of the claim."""
+        return [Condition.of(text) for text in self.claim.split("; ")]
 
     @property
     def number(self) -> float:
@@ -97,8 +164,11 @@ class Finding:
         The author's number of toys, where the configuration and not the paper says it.
     draws
         Our own realizations of what the author had one of.
-    holds
-        Of a statement: whether it holds.
+    also
+        Of a statement: its further numbers and their errors (None if exact), by name.
+    carried
+        What a law makes of our value under the author's conditions, and its error. It stands
+        beside the value and is not counted.
     note
         What a reader should know.
     not_comparable
@@ -112,7 +182,8 @@ class Finding:
     spread: float | None = None
     toys: int | None = None
     draws: Sequence[float] = field(default_factory=tuple)
-    holds: bool | None = None
+    also: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
+    carried: tuple[float, float] | None = None
     note: str = ""
     not_comparable: str = ""
 
@@ -120,6 +191,9 @@ class Finding:
         for name in ("value", "error", "spread"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
+                raise ValueError(f"finding {self.id}: {name} must be finite, it is {number}")
+        for name, (number, _) in self.also.items():
+            if not math.isfinite(number):
                 raise ValueError(f"finding {self.id}: {name} must be finite, it is {number}")
         if not np.isfinite(np.asarray(self.draws, dtype=float)).all():
             raise ValueError(f"finding {self.id}: draws must be finite")
@@ -148,9 +222,30 @@ def realization(name: str, draws: Iterable[float], *, note: str = "") -> Finding
     )
 
 
-def statement(name: str, holds: bool, *, value: float | None = None, note: str = "") -> Finding:
-    """Return the finding of a claim in words and the number that it rests on."""
-    return Finding(name, value=value, holds=bool(holds), note=note)
+def statement(
+    name: str,
+    value: float,
+    *,
+    error: float | None = None,
+    note: str = "",
+    **also: float | tuple[float, float | None],
+) -> Finding:
+    """Return the finding of a claim: the number that it rests on, and further ones by name.
+
+    A further number may come with its error; without one it is exact.
+    """
+    pairs = {
+        key: (float(number[0]), number[1]) if isinstance(number, tuple) else (float(number), None)
+        for key, number in also.items()
+    }
+    return Finding(name, float(value), error, also=pairs, note=note)
+
+
+def pulled(name: str, value: float, *, note: str = "", **also: float) -> Finding:
+    """Return the finding of a claim about distances in standard errors: their error is 1."""
+    return statement(
+        name, value, error=1.0, note=note, **{key: (number, 1.0) for key, number in also.items()}
+    )
 
 
 def read_published(table: pd.DataFrame) -> list[Published]:
@@ -178,11 +273,18 @@ def _published(text: Mapping[str, str], where: str) -> Published:
 
     if text["kind"] not in KINDS:
         raise wrong("kind", f"one of {', '.join(KINDS)}")
+    judged_by_claim = text["kind"] in ("statement", "identity")
     for name in ("value", "error"):
-        if (text[name] or (name == "value" and text["kind"] != "statement")) and not _is_number(
-            text[name]
-        ):
+        if (text[name] or (name == "value" and not judged_by_claim)) and not _is_number(text[name]):
             raise wrong(name, "a number as printed")
+    if judged_by_claim and not text["value"]:
+        try:
+            for condition in text["claim"].split("; "):
+                Condition.of(condition)
+        except ValueError as error:
+            raise wrong("claim", "conditions as `name < 1` or `name = 1 +- 0.1`") from error
+    elif text["claim"]:
+        raise wrong("claim", "empty where there is a number to compare")
     if text["error"] and not float(text["error"]) > 0:
         raise wrong("error", "positive")
     if text["toys"] and not re.fullmatch("[1-9][0-9]{0,8}", text["toys"]):
@@ -237,25 +339,21 @@ def judge(row: Published, finding: Finding) -> dict[str, Any]:
         "note": finding.note,
     }
     if finding.not_comparable:
-        note = "; ".join(filter(None, (finding.not_comparable, finding.note)))
-        return {
-            **judged,
-            "measure": "",
-            "value": None,
-            "verdict": "not comparable",
-            "note": note,
-        }
-    measure, value, verdict = _compare(row, finding, error)
-    if measure == "pull" and row.kind == "realization":
-        judged["note"] = "; ".join(
-            filter(None, (f"a pull, because there are only {finding.n} draws", finding.note))
-        )
-    return {**judged, "measure": measure, "value": value, "verdict": verdict}
+        said, measure, value, verdict = finding.not_comparable, "", None, "not comparable"
+        if finding.carried:
+            measure, value = "carried over: pull", _pull(row, *finding.carried, error)
+    else:
+        said = row.claim and f"true if {row.claim}"
+        measure, value, verdict = _compare(row, finding, error)
+        if measure == "pull" and row.kind == "realization":
+            said = f"a pull, because there are only {finding.n} independent draws"
+    note = "; ".join(filter(None, (said, finding.note)))
+    return {**judged, "measure": measure, "value": value, "verdict": verdict, "note": note}
 
 
 def published_error(row: Published, finding: Finding) -> tuple[float | None, str]:
     """Return the error of the published value and where it comes from."""
-    if row.kind == "statement":
+    if not row.value:
         return None, ""
     if row.error:
         return float(row.error), "printed"
@@ -269,14 +367,12 @@ def published_error(row: Published, finding: Finding) -> tuple[float | None, str
 
 def _compare(row: Published, finding: Finding, error: float | None) -> tuple[str, Any, str]:
     """Return measure, value and verdict by the rule of the row's kind."""
-    if row.kind == "statement":
-        if finding.holds is None:
-            raise ValueError(f"finding {row.id}: a statement must hold or not")
-        return "computed", finding.holds, "agrees" if finding.holds else "disagrees"
     if finding.value is None:
         raise ValueError(f"finding {row.id}: it has no value")
+    if row.claim:
+        return _stated(row, finding)
     difference = finding.value - row.number
-    if row.kind == "exact":
+    if row.kind in ("exact", "identity"):
         # the last bit of slack is for the decimal's own representation
         met = abs(difference) <= row.rounding * (1 + 1e-9)
         relative = difference / abs(row.number) if row.number else difference
@@ -287,9 +383,32 @@ def _compare(row: Published, finding: Finding, error: float | None) -> tuple[str
     if row.kind == "realization":
         ours *= math.sqrt(1 + 1 / max(finding.n or 1, 1))
         error = row.rounding
-    total = math.hypot(ours, error or 0.0)
-    pull = difference / total
+    pull = _pull(row, finding.value, ours, error)
     return "pull", pull, _by_pull(pull)
+
+
+def _pull(row: Published, value: float, ours: float, error: float | None) -> float:
+    return (value - row.number) / math.hypot(ours, error or 0.0)
+
+
+def _stated(row: Published, finding: Finding) -> tuple[str, bool, str]:
+    """Return whether a claim holds: every condition, the first on the finding's own value."""
+    first, *rest = row.conditions
+    if {condition.name for condition in rest} != set(finding.also):
+        raise ValueError(
+            f"finding {row.id}: its numbers are {', '.join(finding.also) or 'none'} beside the "
+            f"first, and its claim is {row.claim!r}"
+        )
+    assert finding.value is not None
+    numbers = [(first, finding.value, finding.error)]
+    numbers += [(condition, *finding.also[condition.name]) for condition in rest]
+    fails = [each for each in numbers if not each[0].holds(each[1])]
+    verdict = "disagrees" if fails else "agrees"
+    # none fails clearly, and one is too close to tell
+    clear = [each for each in fails if not each[0].is_close(*each[1:])]
+    if row.kind == "statement" and not clear and any(c.is_close(x, e) for c, x, e in numbers):
+        verdict = "borderline"
+    return "computed", not fails, verdict
 
 
 def _ranked(row: Published, finding: Finding) -> tuple[str, float, str]:
@@ -314,26 +433,36 @@ def _by_pull(pull: float) -> str:
 
 
 def tally(scores: pd.DataFrame) -> dict[str, Any]:
-    """Return how many rows have each verdict, and how many tensions chance alone predicts."""
-    counts = {verdict: int((scores["verdict"] == verdict).sum()) for verdict in VERDICTS}
-    compared = scores[scores["verdict"] != "not comparable"]
+    """Return how many rows have each verdict, and how many tensions chance alone predicts.
+
+    Identities are counted apart, as those that hold and those that fail.
+    """
+    identity = scores["kind"] == "identity"
+    judged, apart = scores[~identity], scores[identity]
+    counts = {verdict: int((judged["verdict"] == verdict).sum()) for verdict in VERDICTS}
+    compared = judged[judged["verdict"] != "not comparable"]
     pulls = int((compared["measure"] == "pull").sum())
     ranks = int((compared["measure"] == "rank p").sum())
-    beyond_three_sigma = 0.0027
-    return {**counts, "tensions_by_chance": beyond_three_sigma * pulls + RARE * ranks}
+    return {
+        **counts,
+        "identities": int((apart["verdict"] == "agrees").sum()),
+        "identities_failed": int((apart["verdict"] == "disagrees").sum()),
+        "tensions_by_chance": BEYOND_THREE_SIGMA * pulls + RARE * ranks,
+    }
 
 
 def largest_deviations(scores: pd.DataFrame, count: int = 10) -> pd.DataFrame:
     """Return the rows that deviate most, disagreements first, then by pull or rank."""
-    compared = scores[scores["verdict"].isin(["agrees", "tension", "disagrees"])].copy()
-    order = {"disagrees": 0, "tension": 1, "agrees": 2}
+    order = {"disagrees": 0, "tension": 1, "borderline": 2, "agrees": 3}
+    held = (scores["kind"] == "identity") & (scores["verdict"] == "agrees")
+    compared = scores[scores["verdict"].isin(order) & ~held].copy()
     compared["_verdict"] = compared["verdict"].map(order)
-    compared["_size"] = [_sigmas(row) for _, row in compared.iterrows()]
+    compared["_size"] = [sigmas(row) for _, row in compared.iterrows()]
     ordered = compared.sort_values(["_verdict", "_size"], ascending=[True, False], kind="stable")
     return ordered.head(count).drop(columns=["_verdict", "_size"])
 
 
-def _sigmas(row: pd.Series[Any]) -> float:
+def sigmas(row: Mapping[str, Any] | pd.Series[Any]) -> float:
     """Return a deviation in standard deviations, whatever its measure."""
     if row["measure"] == "pull":
         return abs(float(row["value"]))
@@ -356,8 +485,11 @@ def summary(scores: pd.DataFrame, *, not_comparable: str = "") -> str:
         return f"Scoreboard: {not_comparable}. {len(scores)} rows are computed, none is judged."
     counts = tally(scores)
     chance = counts.pop("tensions_by_chance")
+    held, failed = counts.pop("identities"), counts.pop("identities_failed")
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     lines = [f"Scoreboard: {said} (chance alone predicts {chance:.1f} tensions)."]
+    if held or failed:
+        lines.append(f"Counted apart: {held + failed} identities, {failed} of which fail.")
     largest = largest_deviations(scores)
     if len(largest):
         lines.append("The largest deviations:")
@@ -365,7 +497,7 @@ def summary(scores: pd.DataFrame, *, not_comparable: str = "") -> str:
         ours = "" if pd.isna(row["reproduced"]) else f"reproduced {row['reproduced']:.6g}, "
         theirs = f"published {row['published']}, " if row["published"] else ""
         lines.append(
-            f"  {row['verdict']:<9} {row['id']:<26} {theirs}{ours}"
+            f"  {row['verdict']:<10} {row['id']:<26} {theirs}{ours}"
             f"{row['measure']} {shown(row['value'])}"
         )
     return "\n".join(lines)

@@ -1,7 +1,6 @@
 """What Experiment I found, for the scoreboard: one finding for each published row.
 
-What "nearly", "essentially" and "about" mean are arguments, whose values stand in the
-configuration; what any other word is taken to mean stands in the note of its row.
+A finding gives numbers; what they must be for a claim to hold stands in resources/published.csv.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from localizer.base.checks import Array
 from localizer.base.randomness import stream
 from localizer.experiments import experiment1
 from localizer.models.gaussian import GaussianBenchmark
-from localizer.verdicts.board import Finding, ensemble, realization, statement
+from localizer.verdicts.board import Finding, ensemble, pulled, realization, statement
 
 
 def of_targets(
@@ -36,13 +35,13 @@ def of_targets(
     return [
         Finding("e1.mmd2_sb", model.D_SB, 0.0),
         Finding("e1.delta_g", model.class_separation(m), 0.0),
-        statement(
+        pulled(
             "e1.fixed_counts",
-            removed > 5 * error and abs(removed - share) < 5 * error,
-            value=removed,
-            note="share of the variance of the empirical witness at the signal's centre that fixed "
-            f"numbers of events take away, {samples} samples of {N} events, +- {error:.3f}; exact "
-            f"{share:.4f}",
+            removed / error,
+            off=(removed - share) / error,
+            note=f"fixed numbers of events take away {removed:.4f} +- {error:.4f} of the variance "
+            f"of the empirical witness at the signal's centre, {samples} samples of {N} events; "
+            f"exact {share:.4f}",
         ),
     ]
 
@@ -78,9 +77,14 @@ def of_toys(
         toys["auc_loo"], loo_toys, stream(seed, "experiment1", "minima"), draws=1000
     )
     loss, gap = float(mmd_loo.mean()), float(lr_mmd.mean())
+    varies = float(mmd_loo.std(ddof=1)) / loss
+    ratio_error = float((mmd_loo - loss / gap * lr_mmd).std(ddof=1)) / math.sqrt(n) / gap
     return [
-        ensemble("e1.delta_g_toys", toys["delta_G"]),
-        ensemble("e1.delta_g_ratio", ratio),
+        ensemble(
+            "e1.delta_g_toys",
+            toys["delta_G"],
+            note=f"{ratio.mean():.5f} +- {rms / math.sqrt(n):.5f} of theory",
+        ),
         Finding(
             "e1.delta_g_rms",
             rms,
@@ -97,23 +101,23 @@ def of_toys(
         ensemble("e1.auc_lr_minus_mmd", lr_mmd),
         statement(
             "e1.mmd_near_optimal",
-            gap < 0.01,
-            value=gap,
-            note="mean AUC lost to the likelihood ratio, close means below 0.01",
+            gap,
+            error=float(lr_mmd.std(ddof=1)) / math.sqrt(n),
+            note="mean AUC lost to the likelihood ratio",
         ),
         ensemble("e1.auc_loo", toys["auc_loo"], note="exact LOO in every toy"),
         ensemble("e1.auc_mmd_minus_loo", mmd_loo, note="exact LOO in every toy"),
         statement(
             "e1.loo_loss_larger",
-            loss > gap,
-            value=loss / gap,
+            loss / gap,
+            error=ratio_error,
             note="mean loss of the LOO witness over that of the population witness",
         ),
         statement(
             "e1.loo_loss_varies",
-            float(mmd_loo.std(ddof=1)) > 0.5 * loss,
-            value=float(mmd_loo.std(ddof=1)) / loss,
-            note="standard deviation of the loss over its mean, substantial means above 0.5",
+            varies,
+            error=varies / math.sqrt(2 * n),
+            note="standard deviation of the loss over its mean",
         ),
         realization(
             "e1.auc_loo_extreme",
@@ -130,16 +134,16 @@ def of_field(field: pd.DataFrame, model: GaussianBenchmark) -> list[Finding]:
     return [
         statement(
             "e1.correlated_field",
-            near > 0.5,
-            value=near,
+            near,
             note="exact correlation of the empirical witness at the signal's centre and half a "
             f"unit from it; on the opposite side of the background it is {across:.2f}",
         ),
         statement(
             "e1.extreme_field",
-            at_signal < 0 < opposite,
-            value=at_signal,
-            note=f"mean residual at the signal; on the opposite side it is {opposite:.2e}",
+            at_signal,
+            opposite=opposite,
+            note="mean residual of the worst toy at the signal; on the opposite side it is "
+            f"{opposite:.2e}",
         ),
     ]
 
@@ -153,23 +157,24 @@ def of_resampling(scores: pd.DataFrame, scaling: pd.DataFrame) -> list[Finding]:
     decades = math.log10(scaling["contexts"].max() / scaling["contexts"].min())
     # prefixes of one run are correlated; the largest pull is judged for one of them
     worst = float(scaling["pull"].abs().max())
-    chi = max(abs(np.mean(some**2) - 1) * math.sqrt(some.size / 2) for some in classes)
+    excess = [(np.mean(some**2) - 1) * math.sqrt(some.size / 2) for some in classes]
     offset = max(abs(some.mean()) * math.sqrt(some.size) for some in classes)
     return [
-        statement(
+        pulled(
             "e1.resampled_is_analytic",
-            chi < 5 and offset < 5,
-            value=float(np.mean(pulls**2)),
-            note="mean squared pull of the scores about the analytic line; "
-            f"signal {by_class[0]:.2f}, background {by_class[1]:.2f}; the mean pull of a class is "
-            f"at most {offset:.1f} of its errors from 0",
+            max(excess, key=abs),
+            offset=offset,
+            note="excess of the chi-square of a class about the analytic line in standard "
+            f"deviations; mean squared pulls: signal {by_class[0]:.2f}, background "
+            f"{by_class[1]:.2f}; offset: the largest mean pull of a class in its errors",
         ),
         statement(
             "e1.residual_scaling",
-            worst < 5 and decades > 2,
-            value=float(fit[0]),
-            note=f"fitted exponent over {decades:.1f} decades; every point within "
-            f"{worst:.1f} standard errors of the exact line",
+            worst,
+            error=1.0,
+            decades=decades,
+            note="largest distance of a point from the exact R^(-1/2) line in standard errors; "
+            f"fitted exponent {fit[0]:.3f}",
         ),
     ]
 
@@ -178,21 +183,22 @@ def of_null_probe(replicas: pd.DataFrame, contexts: int) -> list[Finding]:
     """Return the extreme event among background companions; the first replica is the result."""
     first = replicas.iloc[0]
     exact = float(first["exact_standard_error"])
-    pull = float(first["score"]) / exact
     together = float(replicas["score"].mean()) / exact * math.sqrt(len(replicas))
     return [
-        Finding("e1.null_probe", float(first["score"]), exact, contexts, note="its error is exact"),
-        realization(
-            "e1.null_probe_error",
-            replicas["standard_error"],
-            note=f"sample errors of {len(replicas)} replicas; the exact error is {exact:.4e}",
+        Finding(
+            "e1.null_probe",
+            float(first["score"]),
+            exact,
+            contexts,
+            note="its error is exact; the sample errors of "
+            f"{len(replicas)} replicas are {replicas['standard_error'].mean():.4e} +- "
+            f"{replicas['standard_error'].std(ddof=1):.0e}",
         ),
-        statement(
+        pulled(
             "e1.null_probe_is_zero",
-            abs(pull) < 3 and abs(together) < 5,
-            value=pull,
-            note="the score over its exact standard error; that of the mean over "
-            f"{len(replicas)} replicas is {together:.2f}",
+            together,
+            note=f"mean score of {len(replicas)} replicas over its exact standard error, "
+            f"{exact / math.sqrt(len(replicas)):.1e}: a score of three of these would be seen",
         ),
     ]
 
@@ -238,8 +244,10 @@ def of_self_influence(probe: pd.DataFrame) -> list[Finding]:
     return [
         statement(
             "e1.self_inclusive_tail",
-            pulls["self_inclusive"] > 5 > abs(pulls["loo"]) and rounding < 1e-10,
-            value=pulls["self_inclusive"],
+            pulls["self_inclusive"],
+            error=1.0,
+            loo=(pulls["loo"], 1.0),
+            distance=rounding,
             note=f"mean score at the extreme event over its error; LOO {pulls['loo']:.2f}; the two "
             f"differ as eq. self-difference says to {rounding:.0e}",
         )

@@ -20,7 +20,6 @@ from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory import functionals
 from localizer.verdicts.board import Finding, statement
-from localizer.verdicts.theory_checks import ROUNDING, SIGMAS
 
 
 def of_sampling(seed: int, model: GaussianBenchmark, *, m: int = 20) -> list[Finding]:
@@ -56,16 +55,15 @@ def of_sampling(seed: int, model: GaussianBenchmark, *, m: int = 20) -> list[Fin
     return [
         statement(
             "t.sampling",
-            exponent < -0.9 and ordering < -0.9,
-            value=gaps[-1],
-            note=f"mean difference of the two conditional averages over Delta G_m at m/N = "
-            f"{m / sizes[-1]:g}; it is nearly the same for all events (range {orders[-1]:.1g}), "
-            f"and falls as N^{exponent:.2f}, the range as N^{ordering:.2f}",
+            exponent,
+            range=ordering,
+            note="exponent in N of the mean difference of the two conditional averages over "
+            f"Delta G_m, {gaps[-1]:.2g} at m/N = {m / sizes[-1]:g}; it is nearly the same for all "
+            f"events, and its range over events, there {orders[-1]:.1g}, falls as well",
         ),
         statement(
             "t.error_by_exposure",
-            abs(by_exposure + 0.5) < 0.1,
-            value=by_exposure,
+            by_exposure,
             note=f"exponent of the RMS error of the pair score about its exact target between K = "
             f"{kept[0]:.0f} and {kept[1]:.0f} batches an event, independent runs on one sample "
             f"of {N}",
@@ -121,31 +119,29 @@ def of_witness(
     return [
         statement(
             "t.loo_unbiased",
-            float(np.abs(bias).max()) < SIGMAS,
-            value=float(np.abs(bias).max()),
+            float(np.abs(bias).max()),
             note=f"largest distance of the mean LOO score from w_P in standard errors, {runs} "
             f"samples of {N} for each of {len(probes)} events",
         ),
         statement(
             "t.self_difference",
-            float(np.abs(own - both).max()) < ROUNDING and 0 < float(own.min()),
-            value=float(np.abs(own - both).max()),
+            float(np.abs(own - both).max()),
+            least=float(own.min()),
             note=f"largest distance of both sides over {len(sample)} events; the "
             f"self-inclusive score is higher by {own.min() * len(sample):.2f}/N to "
             f"{own.max() * len(sample):.2f}/N",
         ),
         statement(
             "t.rff_trade_off",
-            abs(slope + 0.5) < 0.1,
-            value=slope,
-            note=f"exponent in D of the RMS error of z(x).z(y), +- {slope_error:.2g}; from "
+            slope,
+            error=slope_error,
+            note="exponent in D of the RMS error of z(x).z(y); from "
             f"{errors[0]:.2g} at D = {widths[0]} to {errors[-1]:.2g} at D = {widths[-1]}, {draws} "
             "draws of features",
         ),
         statement(
             "t.rff_loo",
-            rff < ROUNDING,
-            value=rff,
+            rff,
             note=f"largest distance from the features' mean without the event, {len(few)} events, "
             f"D = {widths[-1]}",
         ),

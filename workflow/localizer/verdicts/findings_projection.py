@@ -10,7 +10,6 @@ import numpy as np
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
 from localizer.verdicts.board import Finding, statement
-from localizer.verdicts.theory_checks import ROUNDING
 
 Kernel = Callable[[Sequence[int]], float]
 """A symmetric kernel of the numbers of some atoms of a finite population."""
@@ -54,28 +53,26 @@ def of_projections(seed: int, *, atoms: int = 5, m: int = 5) -> list[Finding]:
     return [
         statement(
             "t.hoeffding",
-            max(identity.values()) < ROUNDING,
-            value=max(identity.values()),
+            max(identity.values()),
             note=f"largest distance of L from (r/m) h_1 for r = 2, 3 and m = 3 to {m}, every one "
             f"of {atoms}^m batches",
         ),
         statement(
             "t.hajek",
-            max(residual.values()) < ROUNDING,
-            value=max(residual.values()),
+            max(residual.values()),
             note="largest mean, given one observation, of what the sum of localizers leaves of "
             "T_m - theta, r = 2, 3",
         ),
         statement(
             "t.context_difference",
-            max(difference.values()) < ROUNDING,
-            value=max(difference.values()),
+            max(difference.values()),
             note="largest distance of both sides in one batch, r = 2, 3",
         ),
         statement(
             "t.degenerate",
-            vanishing < ROUNDING < variance and abs(variance - expected) < ROUNDING,
-            value=vanishing,
+            vanishing,
+            variance=variance,
+            distance=abs(variance - expected),
             note=f"largest L of a kernel with h_1 = 0; its T_m still has the variance "
             f"{variance:.3g}, and 2 Var h / (m (m-1)) is {expected:.3g}",
         ),

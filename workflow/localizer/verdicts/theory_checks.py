@@ -13,12 +13,6 @@ from localizer.estimators.context_moments import ContextMoments
 from localizer.kernels.matched_sums import MatchedSums
 from localizer.models.gaussian import GaussianBenchmark
 
-ROUNDING = 1e-12
-"""What counts as equal for two roads in double precision."""
-
-SIGMAS = 5.0
-"""A Monte Carlo mean is off if it is this many standard errors away (1 in 1.7 million)."""
-
 
 def streams(seed: int, number: int, *key: str | int) -> list[np.random.Generator]:
     """Return a generator for each of ``number`` probes."""

@@ -96,10 +96,6 @@ class MScan(Section):
     contexts: AtLeastTwo = key("contexts of each probe", "fig. exp1-mscan")
     signal_probes: AtLeastTwo = key("forced signal events", "chosen")
     background_probes: AtLeastTwo = key("forced background events", "chosen")
-    published_probes: Count = key(
-        "the author's number of probes, from which the error of the printed values is inferred",
-        "inferred, see below",
-    )
 
 
 class Efficiency(Section):
@@ -132,16 +128,6 @@ class SelfInfluence(Section):
     toys: Toys = key("background-only toys of the self-influence test", "direct-estimation; chosen")
 
 
-class Claims1(Section):
-    """What words mean on the scoreboard."""
-
-    about: Fraction = key('a fitted exponent is "about" the claimed one within this', "chosen")
-    nearly: Fraction = key(
-        '"nearly indistinguishable": relative difference of two errors below this', "chosen"
-    )
-    essentially: Fraction = key('"essentially identical": the same, stricter', "chosen")
-
-
 class Experiment1(Section):
     """Controlled validation with a known signal."""
 
@@ -163,7 +149,6 @@ class Experiment1(Section):
     efficiency: Efficiency
     generic: Generic
     self_influence: SelfInfluence
-    claims: Claims1
 
 
 # --- Experiment II -----------------------------------------------------------------
@@ -270,24 +255,26 @@ class Scatter(Section):
         "beyond the paper",
     )
     surrogates_per_job: Count = key("how many of them one job makes", "chosen")
+    references_per_map: Count = key(
+        "in edition `subset`, where the paper's reference is predicted on the real mixed sample "
+        "instead: predicted references that share one draw of features",
+        "beyond the paper",
+    )
+    folds: Annotated[int, Field(ge=2, le=100)] = key(
+        "folds of the background there, each scored with references predicted without it",
+        "beyond the paper",
+    )
+    floors: Counts = key(
+        "floors of SIC beside `sic_floor` at which the published SIC is ranked; the author's is "
+        "not stated",
+        "chosen",
+    )
     seeds: AtLeastTwo = key("draws of features on the sample at hand", "beyond the paper")
     seeds_per_job: Count = key("how many of them one job makes", "chosen")
     parts: Annotated[int, Field(ge=2, le=100)] = key(
         "disjoint references of equal size, from all independent background", "beyond the paper"
     )
     gaussians: Toys = key("Gaussian references of that size, for comparison", "beyond the paper")
-
-
-class Claims3(Section):
-    """What words mean on the scoreboard."""
-
-    close: Fraction = key('AUCs are "close" within this', "chosen")
-    identical: Fraction = key(
-        'AUCs are "essentially identical", or one is "saturated", within this', "chosen"
-    )
-    alpha: Fraction = key(
-        'an exponent is "remarkably close" to the predicted one within this', "chosen"
-    )
 
 
 class Experiment3(Section):
@@ -334,7 +321,6 @@ class Experiment3(Section):
     sic_floor: Count = key("background events that a SIC threshold must keep", "chosen")
     sic_floors: Checkpoints = key("floors at which the maximum SIC is shown", "beyond the paper")
     scatter: Scatter
-    claims: Claims3
 
 
 # --- beyond the paper --------------------------------------------------------------
