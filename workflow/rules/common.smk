@@ -62,8 +62,7 @@ REPORTED = []  # what the report shows, in the order of the rules
 FIGURES = {}  # by the module that draws them, and by name
 if not IS_MODULE:
     TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
-# what a script repeats when it advises a command
-os.environ.update(RUN_OPTIONS=terminal.options(workflow.config_settings.configfiles))
+terminal.hand_on(workflow.config_settings.configfiles)
 
 
 def result(path):
