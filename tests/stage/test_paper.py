@@ -287,11 +287,11 @@ def test_numbers_are_formatted_as_they_should(folder):
     (results / "lhco").mkdir(parents=True)
     (results / "numbers.json").write_text("{}")
     (results / "lhco/edition.json").write_text('{"name": "full"}')
-    header = "id,published,published_error,published_error_from,experiment,verdict\n"
+    header = "id,published,published_error,published_error_from,experiment,verdict,kind\n"
     (results / "scoreboard.csv").write_text(
         header
-        + "a,9.2287e-4,1.25e-06,printed,I,agrees\nb,0.948,0.0005,rounding,I,agrees\n"
-        + "c,272858,0.5,rounding,I,agrees\n"
+        + "a,9.2287e-4,1.25e-06,printed,I,agrees,fit\nb,0.948,0.0005,rounding,I,agrees,fit\n"
+        + "c,272858,0.5,rounding,I,agrees,fit\n"
     )
     (folder / "data.typ").write_text((MACHINERY / "data.typ").read_text())
     cases = {

@@ -78,7 +78,7 @@ def test_rank_is_uniform_under_the_null():
 def test_few_draws_give_a_pull_and_say_so():
     found = judged(published("realization", "0.50"), board.realization("a", [0.4, 0.5, 0.6]))
     assert found["measure"] == "pull"
-    assert "only 3 draws" in found["note"]
+    assert "only 3 independent draws" in found["note"]
     assert found["verdict"] == "agrees"
 
 
@@ -304,6 +304,9 @@ def test_a_pull_is_ours_less_theirs_over_both_errors(kind):
     assert (found["measure"], found["value"]) == ("pull", pytest.approx(0.4 / 0.5))
     assert (found["published"], found["published_error"]) == ("0.50", 0.3)
     assert (found["reproduced"], found["reproduced_error"], found["n"]) == (0.9, 0.4, 100)
+    # only a realization needs to say why it has a pull, and only if it has one
+    assert found["note"] == ""
+    assert judged(published("realization"), draws(400, 200, 0))["note"] == ""
 
 
 @pytest.mark.parametrize(
@@ -387,7 +390,7 @@ def test_pull_of_one_realization_by_hand():
     )
     found = judged(published("realization", "0.80", "0.3", 7), ours)
     assert found["value"] == pytest.approx(-0.3 / np.hypot(0.1 * np.sqrt(4 / 3), 0.005))
-    assert found["note"] == "a pull, because there are only 3 draws; why"
+    assert found["note"] == "a pull, because there are only 3 independent draws; why"
     # a value without a number of draws counts as one
     alone = judged(published("realization", "0.80"), Finding("a", 0.5, 0.1))
     assert alone["value"] == pytest.approx(-0.3 / np.hypot(0.1 * np.sqrt(2), 0.005))
@@ -449,9 +452,9 @@ def test_the_largest_deviations_come_first():
 def test_a_rank_in_standard_deviations():
     for p, sigmas in ((0.3173, 1.0), (0.0455, 2.0), (0.0027, 3.0)):
         row = pd.Series({"measure": "rank p", "value": p})
-        assert board._sigmas(row) == pytest.approx(sigmas, abs=1e-3)
-    assert board._sigmas(pd.Series({"measure": "pull", "value": -4.0})) == 4.0
-    assert board._sigmas(pd.Series({"measure": "computed", "value": True})) == 0.0
+        assert board.sigmas(row) == pytest.approx(sigmas, abs=1e-3)
+    assert board.sigmas(pd.Series({"measure": "pull", "value": -4.0})) == 4.0
+    assert board.sigmas(pd.Series({"measure": "computed", "value": True})) == 0.0
 
 
 def test_summary_says_counts_and_deviations():

@@ -306,7 +306,7 @@ STATEMENTS = [
             "e1.rms_minimum_80",
             lambda e=e: scanned(at(epsilon=e)),
             holds,
-            math.log2(best_size(at(epsilon=e)) / 80),
+            best_size(at(epsilon=e)),
         )
         for e, holds in ((0.013, True), (0.009, True), (0.015, False), (0.005, False))
     ),

@@ -27,7 +27,7 @@ def makers():
                 for call in ast.walk(function):
                     if isinstance(call, ast.Call) and call.args:
                         name = getattr(call.args[0], "value", None)
-                        if isinstance(name, str) and re.match(r"(t|e[123])\.", name):
+                        if isinstance(name, str) and re.match(r"(t|e[123])\.\w", name):
                             found.setdefault(name, set()).add(f"{path.stem}.{function.name}")
     # the scan of levels names its rows in a loop, the scatter is named by its row
     found["e2.scan_level_lr"] = found["e2.scan_level_mmd"] = {"findings2.of_n_scan"}

@@ -86,9 +86,9 @@ def of_m_scan(
         ),
         statement(
             "e1.rms_minimum_80",
-            math.log2(best / 80),
-            note=f"log2 of the exact minimum m = {best:.1f} over 80; near means nearer to 80 than "
-            "to the next size scanned. The curve is so flat that at m = 80 it is only "
+            best,
+            note="exact minimum; near means nearer to 80 than to the next sizes scanned, on the "
+            "logarithmic axis. The curve is so flat that at m = 80 it is only "
             f"{100 * rise:.1f} % higher: {rise * least / resolution:.1f} standard errors with {n} "
             f"probes and R = {R}",
         ),
