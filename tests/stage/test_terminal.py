@@ -183,6 +183,7 @@ def test_times_come_from_the_last_run_here(tmp_path):
     for part, seconds in enumerate((2.0, 4.0)):
         record = {"rule": "a", "seconds": seconds}
         (tmp_path / "logs" / "a" / f"{part}.json").write_text(json.dumps(record))
+    (tmp_path / "logs" / "b.json").write_text("{")
     assert terminal.expected("mine", tmp_path, shipped) == {"a": 3.0, "b": 50.0}
 
 

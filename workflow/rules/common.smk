@@ -7,13 +7,19 @@ from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
-WORKFLOW = Path(workflow.basedir) / "workflow"
+import yaml
+from snakemake.utils import update_config
+
+# Not workflow.basedir: another Snakefile may use these rules as a module.
+HOME = Path(workflow.current_basedir.get_path_or_uri(secret_free=False)).parents[1]
+IS_MODULE = Path(workflow.main_snakefile).resolve() != HOME / "Snakefile"
+WORKFLOW = HOME / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
 from stage import kills, listing, provenance, terminal, tracking  # noqa: E402
 from stage.configuration import check  # noqa: E402
 
-SHIPPED = Path("config/config.yaml")
+SHIPPED = Path(os.path.relpath(HOME / "config/config.yaml"))
 
 
 def refuse(mistakes):
@@ -26,14 +32,15 @@ refuse(
     [
         said
         for path in (SHIPPED, *workflow.configfiles)
-        for said in check.unreadable(path)
+        for said in check.unreadable(Path(path))
     ]
 )
 
 
-configfile: "config/config.yaml"
-
-
+# what is given, over what is shipped; `configfile:` would be skipped in a module
+given = {**config}
+config.update(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))
+update_config(config, given)
 refuse(check.problems(config))
 # the defaults of a user's own data, and how all the work is cut into jobs
 resolved, JOBS = check.resolved(config)
@@ -53,14 +60,19 @@ OTHER_STATISTICS = (
 RESULTS = f"results/{config['run']}"
 REPORTED = []  # what the report shows, in the order of the rules
 FIGURES = {}  # by the module that draws them, and by name
-TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
-# what a script repeats when it advises a command
-os.environ["RUN_OPTIONS"] = terminal.options(workflow.config_settings.configfiles)
+if not IS_MODULE:
+    TERMINAL = terminal.take_over(workflow, Path(RESULTS), config["run"])
+terminal.hand_on(workflow.config_settings.configfiles)
 
 
 def result(path):
     """A path below the run's results."""
     return f"{RESULTS}/{path}"
+
+
+def shipped(path):
+    """A file of the project, wherever the run is."""
+    return os.path.relpath(HOME / path)
 
 
 @cache
@@ -111,7 +123,7 @@ def shown(path, category, title, *, caption=None):
     REPORTED.append(
         {
             "file": result(path),
-            "caption": f"workflow/report/{caption}",
+            "caption": shipped(f"workflow/report/{caption}"),
             "category": category,
             "title": title,
         }

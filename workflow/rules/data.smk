@@ -3,7 +3,7 @@
 # a job runs.
 from localizer.lhco import registry  # noqa: E402
 
-REGISTRY = "resources/lhco/registry.csv"
+REGISTRY = shipped("resources/lhco/registry.csv")
 EVENT_FILES = [file.path for file in registry.read(Path(REGISTRY)) if file.editions]
 
 
@@ -50,7 +50,7 @@ rule lhco_samples:
     input:
         code=code("lhco_samples.py"),
         registry=REGISTRY,
-        surrogate="resources/lhco/surrogate/parameters.json",
+        surrogate=shipped("resources/lhco/surrogate/parameters.json"),
         edition=rules.lhco_edition.output[0],
         events=rules.lhco_files.output.events,
     output:

@@ -260,7 +260,7 @@ FIGURES["experiment1"] = {
         curve=rules.exp1_m_scan.output.curve,
         targets=rules.exp1_targets.output.table,
         toys=rules.exp1_toys.output.toys,
-        published="resources/published.csv",
+        published=shipped("resources/published.csv"),
         options={"m": EXPERIMENT1["m"]},
     ),
     "fig04_marginal_pair": drawn(

@@ -201,7 +201,7 @@ rule exp2_findings:
         runs=rules.exp2_recovery.output.runs,
         context=rules.exp2_context.output.toys,
         numbers=rules.exp2_context.output.numbers,
-        published="resources/published.csv",
+        published=shipped("resources/published.csv"),
     output:
         result("experiment2/findings.json"),
     log:

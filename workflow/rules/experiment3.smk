@@ -201,7 +201,7 @@ rule exp3_scaling:
 rule exp3_scatter_part:
     input:
         **compiled("exp3_scatter_part.py"),
-        surrogate="resources/lhco/surrogate/parameters.json",
+        surrogate=shipped("resources/lhco/surrogate/parameters.json"),
         samples=rules.lhco_samples.output.samples,
         scale=LHCO["scale"],
         edition=LHCO["edition"],
@@ -257,7 +257,7 @@ rule exp3_scatter:
             result("experiment3/scatter/{part}.csv"), part=JOBS.surrogates.parts
         ),
         seeds=expand(result("experiment3/seeds/{part}.csv"), part=JOBS.seeds.parts),
-        published="resources/published.csv",
+        published=shipped("resources/published.csv"),
     output:
         surrogates=result("experiment3/surrogates.csv"),
         seeds=result("experiment3/seeds.csv"),
@@ -278,7 +278,7 @@ rule exp3_references:
         coordinates=LHCO["coordinates"],
         features=rules.exp3_features.output.features,
         compressed=rules.exp3_features.output.compressed,
-        surrogate="resources/lhco/surrogate/parameters.json",
+        surrogate=shipped("resources/lhco/surrogate/parameters.json"),
     output:
         rows=result("experiment3/references.csv"),
         table=table("exp3_references", "Experiment III", "The spread over references"),
@@ -337,7 +337,7 @@ rule lhco_portrait:
         edition=LHCO["edition"],
         samples=rules.lhco_samples.output.samples,
         coordinates=LHCO["coordinates"],
-        surrogate="resources/lhco/surrogate/parameters.json",
+        surrogate=shipped("resources/lhco/surrogate/parameters.json"),
     output:
         features=result("experiment3/portrait/features.csv"),
         quantiles=result("experiment3/portrait/quantiles.csv"),
@@ -381,13 +381,13 @@ FIGURES["experiment3"] = {
         "Single bandwidths",
         scan=rules.exp3_bandwidths.output.table,
         seeds=rules.exp3_scatter.output.seeds,
-        published="resources/published.csv",
+        published=shipped("resources/published.csv"),
     ),
     "supp_lhco_sic_floor": drawn(
         "Maximum SIC and its floor",
         options={"floor": EXPERIMENT3["sic_floor"]},
         scan=rules.exp3_choices.output.floors,
-        published="resources/published.csv",
+        published=shipped("resources/published.csv"),
     ),
     "supp_lhco_scatter": drawn(
         "One draw among many",
@@ -417,7 +417,7 @@ FIGURES["experiment3"] = {
 rule exp3_findings:
     input:
         code=code("exp3_findings.py"),
-        published="resources/published.csv",
+        published=shipped("resources/published.csv"),
         counts=rules.lhco_samples.output.counts,
         witness=rules.exp3_witness.output[0],
         numbers=rules.exp3_features.output.numbers,

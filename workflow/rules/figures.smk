@@ -15,7 +15,7 @@ for module, figures in FIGURES.items():
             input:
                 **this.tables,
                 code=code("draw.py") + code(f"../localizer/figures/{module}.py"),
-                module=f"workflow/localizer/figures/{module}.py",
+                module=shipped(f"workflow/localizer/figures/{module}.py"),
                 edition=rules.lhco_edition.output if module == "experiment3" else [],
             output:
                 figure(file, this.chapter or CHAPTERS[module], this.title, this.beside),

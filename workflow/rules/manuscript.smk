@@ -20,8 +20,8 @@ rule latex_tables:
 rule manuscript:
     input:
         code=code("manuscript.py"),
-        labels="resources/manuscript.csv",
-        published="resources/published.csv",
+        labels=shipped("resources/manuscript.csv"),
+        published=shipped("resources/published.csv"),
         numbers=rules.scoreboard.output.numbers,
         findings=rules.scoreboard.input.findings,
         edition=rules.lhco_edition.output[0],

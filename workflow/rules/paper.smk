@@ -2,7 +2,7 @@
 PAPER_PARTS = sorted(
     str(path)
     for folder in ("lib", "sections")
-    for path in Path("paper", folder).glob("*.typ")
+    for path in Path(shipped("paper"), folder).glob("*.typ")
 )
 PAPER_SECTIONS = ["run", "seed", "experiment1", "experiment2", "experiment3"]
 
@@ -10,7 +10,7 @@ PAPER_SECTIONS = ["run", "seed", "experiment1", "experiment2", "experiment3"]
 rule scoreboard:
     input:
         code=code("scoreboard.py"),
-        published="resources/published.csv",
+        published=shipped("resources/published.csv"),
         findings=[
             rules.theory_findings.output[0],
             rules.exp1_findings.output[0],
@@ -55,9 +55,9 @@ rule supp_scoreboard:
 rule paper:
     input:
         code=code("paper.py"),
-        main="paper/main.typ",
+        main=shipped("paper/main.typ"),
         parts=PAPER_PARTS,
-        references="paper/references.yml",
+        references=shipped("paper/references.yml"),
         figures=expand(result("figures/{name}.pdf"), name=read_by_the_paper("drawn")),
         points=expand(result("{name}.csv"), name=read_by_the_paper("points-of")),
         tables=expand(result("tables/{name}.csv"), name=read_by_the_paper("rows-of")),

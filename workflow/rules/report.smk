@@ -29,7 +29,7 @@ rule provenance:
 rule report:
     input:
         code=code("report.py"),
-        template="workflow/report/report.html.j2",
+        template=shipped("workflow/report/report.html.j2"),
         templates=page_templates(),
         sources=rule_files(),
         provenance=rules.provenance.output[0],
@@ -63,8 +63,8 @@ rule report:
 rule crate:
     input:
         code=code("crate.py"),
-        workflow="Snakefile",
-        registry="resources/lhco/registry.csv",
+        workflow=shipped("Snakefile"),
+        registry=shipped("resources/lhco/registry.csv"),
         provenance=rules.provenance.output[0],
         listed=listed_in_the_crate,
     output:

@@ -273,7 +273,7 @@ rule score_statistics:
 rule score_page:
     input:
         code=code("score_page.py"),
-        template="workflow/report/score.html.j2",
+        template=shipped("workflow/report/score.html.j2"),
         templates=page_templates(),
         sources=rule_files(),
         about=rules.score_problem.output.about,

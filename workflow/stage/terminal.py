@@ -20,6 +20,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -77,6 +78,11 @@ def options(configfiles: Iterable[str | os.PathLike[str]]) -> str:
     return f" --configfile {shlex.join(names)}" if names else ""
 
 
+def hand_on(configfiles: Iterable[str | os.PathLike[str]]) -> None:
+    """Let the scripts know what to repeat when they advise a command."""
+    os.environ["RUN_OPTIONS"] = options(configfiles)
+
+
 def expected(run: str, results: Path, shipped: Path = MEASURED) -> dict[str, float]:
     """Return the seconds that a job of each rule takes: as last measured here, else as shipped.
 
@@ -93,8 +99,10 @@ def measured(results: Path) -> dict[str, float]:
     """Return the mean seconds of each rule's jobs in the records below ``results``."""
     found: dict[str, list[float]] = defaultdict(list)
     for path in (results / "logs").rglob("[!.]*.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        found[record["rule"]].append(record["seconds"])
+        # a record that cannot be read spoils an estimate, not the run
+        with suppress(OSError, ValueError, KeyError):
+            record = json.loads(path.read_text(encoding="utf-8"))
+            found[record["rule"]].append(record["seconds"])
     return {rule: sum(times) / len(times) for rule, times in sorted(found.items())}
 
 
