@@ -749,7 +749,12 @@ def test_correlations_are_carried_over_to_the_published_constant():
     found = {
         finding.id: finding
         for finding in findings3_batches.of_correlations(
-            sweep, moments, pd.DataFrame({"C": [2e9, 3e9]}), by_name, edition="subset"
+            sweep,
+            moments,
+            pd.DataFrame({"C": [2e9, 3e9]}),
+            by_name,
+            pd.DataFrame({"source": ["scatter"]}),
+            edition="subset",
         )
     }
     # the paper's own numbers follow its own constant
@@ -770,6 +775,8 @@ def test_only_the_papers_own_sample_is_compared(edition):
     draws = pd.DataFrame(
         {
             "sample_number": np.arange(400) // 16,
+            "map_number": 0,
+            "source": "scatter",
             "auc_witness": rng.normal(0.92, 0.005, 400),
             "C": rng.normal(5e9, 2e9, 400),
             "variance": 1.0,
@@ -791,7 +798,9 @@ def test_draws_of_one_sample_are_worth_less_than_independent_ones():
     number = np.repeat(np.arange(400), 16)
     alone = rng.normal(size=number.size)
     shared = alone + np.sqrt(3) * rng.normal(size=400)[number]
-    draws = pd.DataFrame({"sample_number": number, "alone": alone, "shared": shared})
+    draws = pd.DataFrame(
+        {"sample_number": number, "map_number": 0, "alone": alone, "shared": shared}
+    )
     # two draws of a sample have a correlation of 3/4, known to about 0.02 here
     assert findings3._independent(draws, "shared") == pytest.approx(6400 / 12.25, rel=0.12)
     assert findings3._independent(draws, "alone") > 4500

@@ -12,7 +12,6 @@ missing file and to measure AUC and SIC; no score uses them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,11 +23,15 @@ from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.copula import BackgroundCDF, CopulaScores
 from localizer.experiments.experiment3 import Coordinates, Point, draw_bank
-from localizer.experiments.reference_draws import Evaluated, one_bandwidth_each, rows_of_draws
-from localizer.kernels.feature_products import feature_rows, plain_mean, sums_of_groups
+from localizer.experiments.reference_draws import (
+    GROUPS,
+    Evaluated,
+    WeightedPool,
+    one_bandwidth_each,
+    rows_of_draws,
+)
+from localizer.kernels.feature_products import feature_rows, plain_mean
 from localizer.kernels.features import FourierFeatures
-
-_GROUPS = 32_768
 
 
 def rows_of_predictions(
@@ -125,13 +128,9 @@ def predicted_means(
     n: int,
     draws: int,
     folds: int,
-    groups: int = _GROUPS,
+    groups: int = GROUPS,
 ) -> PredictedMeans:
     """Return the mean features of ``draws`` references of n events that the pool predicts.
-
-    As in :func:`localizer.experiments.reference_draws.reference_means`, standard normal weights
-    of the pool's events make a Gaussian of their covariance without any matrix, and in a large
-    pool the events share their weights in shuffled groups.
 
     Parameters
     ----------
@@ -140,48 +139,17 @@ def predicted_means(
     folds
         Into how many parts the pool is divided, at least 2.
     groups
-        The least number of groups.
+        As in :class:`localizer.experiments.reference_draws.WeightedPool`.
     """
-    events = checks.points(pool, "pool", minimum=2)
-    P, count = len(events), checks.integer(draws, "draws")
     parts = checks.integer(folds, "folds", minimum=2)
-    size = max(1, P // checks.integer(groups, "groups", minimum=parts))
-    sizes = np.diff(np.arange(0, P, size), append=P).astype(float)
-    order = rng.permutation(P)
+    events = checks.integer(n, "n")
+    weighted = WeightedPool.of(features, pool, rng, draws=draws, folds=parts, groups=groups)
 
-    # sums over each fold; a fold takes every ``parts``-th group
-    number = np.zeros(parts)
-    squares = np.zeros(parts)
-    mean = np.zeros((parts, features.D))
-    moved = np.zeros((parts, count, features.D))
-    of_sizes = np.zeros((parts, count))
-    first = 0
-    for sums in sums_of_groups(features, events[order], group=size):
-        weights = rng.standard_normal((len(sums), count), dtype=np.float32)
-        for fold in range(parts):
-            some = slice((fold - first) % parts, None, parts)
-            own = sizes[first : first + len(sums)][some]
-            number[fold] += own.sum()
-            squares[fold] += np.sum(own**2)
-            mean[fold] += sums[some].sum(axis=0, dtype=np.float64)
-            moved[fold] += weights[some].T @ sums[some]
-            of_sizes[fold] += own @ weights[some]
-        first += len(sums)
-    fold_of = np.empty(P, dtype=np.int64)
-    fold_of[order] = np.arange(P) // size % parts
-
-    def drawn(left_out: int | None) -> Array:
-        used = [fold for fold in range(parts) if fold != left_out]
-        Q = float(number[used].sum())
-        centre = mean[used].sum(axis=0) / Q
-        # sampling groups without replacement takes a little of their covariance away
-        whole = Q * (Q - 1) / (Q**2 - float(squares[used].sum()))
-        spread = math.sqrt(whole * (1 / checks.integer(n, "n") + 1 / Q) / Q)
-        shift = moved[used].sum(axis=0) - np.outer(of_sizes[used].sum(axis=0), centre)
-        return np.asarray(centre + spread * shift)
+    def drawn(fold: int | None = None) -> Array:
+        return weighted.means(lambda P: P / events + 1, without=fold)
 
     held_out = np.stack([drawn(fold) for fold in range(parts)])
-    return PredictedMeans(drawn(None), held_out, fold_of)
+    return PredictedMeans(drawn(), held_out, weighted.fold_of)
 
 
 def pool_of(sample: Coordinates) -> Array:

@@ -42,7 +42,7 @@ from localizer.lhco.surrogate import Surrogate
 # Wishart matrix about it of as many degrees of freedom: sqrt(2/32768) = 0.8 % on a variance and
 # 0.4 % on a spread, where 400 references know a spread to 3.5 %. Of the paper's background 16 to
 # 18 events share a weight, and the products with 400 references cost as much as the features.
-_GROUPS = 32_768
+GROUPS = 32_768
 
 # Events from whose pairs with all others each event's spread of the pair kernel is estimated.
 _COMPANIONS = 64
@@ -210,6 +210,95 @@ def _fewer(x: Array, labels: BoolArray, *, most: int) -> tuple[Array, BoolArray]
     return x[keep], labels[keep]
 
 
+@dataclass(frozen=True, eq=False)
+class WeightedPool:
+    """Sums over a pool whose events have standard normal weights, one for each draw.
+
+    Where the pool has twice as many events as there are groups, or more, the events of a group
+    share their weights. All groups have the same size, but for a smaller one at the end. The pool
+    is shuffled first, so that an order of its events makes no difference. The sum of k events
+    chosen among P has covariance k Cov (P - k)/(P - 1) about k means, so the weights of all groups
+    are scaled by sqrt(P (P - 1) / (P^2 - sum k^2)): over the shuffles the covariance is exactly
+    that of the events, whatever the last group is, and in one shuffle it fluctuates about it like
+    the sample covariance of as many normal events as there are groups.
+
+    Attributes
+    ----------
+    number, squares
+        Events of each fold, and the sum of the squared sizes of its groups.
+    total, moved, of_sizes
+        Sums over each fold: of the features, of the weighted features by draw, and of the
+        weighted group sizes by draw.
+    fold_of
+        The fold of each event.
+    """
+
+    number: Array
+    squares: Array
+    total: Array
+    moved: Array
+    of_sizes: Array
+    fold_of: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        features: FourierFeatures,
+        pool: npt.ArrayLike,
+        rng: np.random.Generator,
+        *,
+        draws: int,
+        folds: int = 1,
+        groups: int = GROUPS,
+    ) -> WeightedPool:
+        """Return the sums over a pool; a fold takes every ``folds``-th group."""
+        events = checks.points(pool, "pool", minimum=2)
+        P, count, parts = (
+            len(events),
+            checks.integer(draws, "draws"),
+            checks.integer(folds, "folds"),
+        )
+        size = max(1, P // checks.integer(groups, "groups", minimum=max(2, parts)))
+        sizes = np.diff(np.arange(0, P, size), append=P).astype(float)
+        order = rng.permutation(P)
+        number, squares = np.zeros(parts), np.zeros(parts)
+        total = np.zeros((parts, features.D))
+        moved, of_sizes = np.zeros((parts, count, features.D)), np.zeros((parts, count))
+        first = 0
+        for sums in sums_of_groups(features, events[order], group=size):
+            weights = rng.standard_normal((len(sums), count), dtype=np.float32)
+            for fold in range(parts):
+                some = slice((fold - first) % parts, None, parts)
+                own = sizes[first : first + len(sums)][some]
+                number[fold] += own.sum()
+                squares[fold] += np.sum(own**2)
+                total[fold] += sums[some].sum(axis=0, dtype=np.float64)
+                moved[fold] += weights[some].T @ sums[some]
+                of_sizes[fold] += own @ weights[some]
+            first += len(sums)
+        fold_of = np.empty(P, dtype=np.int64)
+        fold_of[order] = np.arange(P) // size % parts
+        return cls(number, squares, total, moved, of_sizes, fold_of)
+
+    def means(self, variance: Callable[[float], float], *, without: int | None = None) -> Array:
+        """Return mean features of the draws, of shape (draws, D).
+
+        Parameters
+        ----------
+        variance
+            Which part of Cov their covariance is, times P, for a pool of P events.
+        without
+            A fold that is left out.
+        """
+        used = [fold for fold in range(len(self.number)) if fold != without]
+        P = float(self.number[used].sum())
+        spread = math.sqrt(variance(P))
+        spread *= math.sqrt(P * (P - 1) / (P**2 - float(self.squares[used].sum())))
+        mean = self.total[used].sum(axis=0) / P
+        shift = self.moved[used].sum(axis=0) - np.outer(self.of_sizes[used].sum(axis=0), mean)
+        return np.asarray(mean + spread / P * shift)
+
+
 def reference_means(
     features: FourierFeatures,
     pool: npt.ArrayLike,
@@ -217,20 +306,12 @@ def reference_means(
     *,
     n: int,
     draws: int,
-    groups: int = _GROUPS,
+    groups: int = GROUPS,
 ) -> Array:
     """Return mean features of ``draws`` references of n events, of shape (draws, D).
 
     Each is the pool's mean plus a Gaussian of covariance Cov (1/n - 1/P): its own spread
     about the population is Cov/n. A pool of n events gives its mean again and again.
-
-    In a pool of twice ``groups`` events or more they share their weights in groups of equal
-    size, but for a smaller one at the end. The pool is shuffled first, so that an order of its
-    events makes no difference. The sum of k events chosen among P has covariance
-    k Cov (P - k)/(P - 1) about k means, so the weights of all groups are scaled by
-    sqrt(P (P - 1) / (P^2 - sum k^2)): over the shuffles the covariance is exactly the one above,
-    whatever the last group is, and in one shuffle it fluctuates about it like the sample
-    covariance of as many normal events as there are groups.
 
     Parameters
     ----------
@@ -242,23 +323,9 @@ def reference_means(
         The least number of groups. If it is more than half the pool's size, every event has
         weights of its own.
     """
-    events = checks.points(pool, "pool", minimum=2)
-    P, count = len(events), checks.integer(draws, "draws")
-    spread = math.sqrt(P / checks.integer(n, "n", maximum=P) - 1)
-    size = max(1, P // checks.integer(groups, "groups", minimum=2))
-    sizes = np.diff(np.arange(0, P, size), append=P).astype(float)
-    spread *= math.sqrt(P * (P - 1) / (P**2 - np.sum(sizes**2)))
-
-    mean, moved, of_sizes = np.zeros(features.D), np.zeros((count, features.D)), np.zeros(count)
-    first = 0
-    for sums in sums_of_groups(features, events[rng.permutation(P)], group=size):
-        weights = rng.standard_normal((len(sums), count), dtype=np.float32)
-        mean += sums.sum(axis=0, dtype=np.float64)
-        moved += weights.T @ sums
-        of_sizes += sizes[first : first + len(sums)] @ weights
-        first += len(sums)
-    mean /= P
-    return np.asarray(mean + spread / P * (moved - np.outer(of_sizes, mean)))
+    weighted = WeightedPool.of(features, pool, rng, draws=draws, groups=groups)
+    events = checks.integer(n, "n", maximum=int(weighted.number.sum()))
+    return weighted.means(lambda P: P / events - 1)
 
 
 # --- the studies -------------------------------------------------------------------------
