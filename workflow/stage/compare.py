@@ -23,7 +23,15 @@ import pandas as pd
 
 from stage import files
 
-EXCEPTED = ("provenance.json", "report.html", "logs", "benchmarks", "kernels", "seals")
+EXCEPTED = (
+    "provenance.json",
+    "ro-crate-metadata.json",
+    "report.html",
+    "logs",
+    "benchmarks",
+    "kernels",
+    "seals",
+)
 """Files and folders of a run that hold dates, times or paths, and no results."""
 
 PICTURES = (".pdf", ".png")
