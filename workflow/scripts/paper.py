@@ -1,6 +1,7 @@
 """Typeset the reproduction paper from the results of this run."""
 
 import json
+import os
 from pathlib import Path
 
 import _packages
@@ -8,11 +9,14 @@ from stage import Stage, files, typesetting
 
 # made beside provenance.json, which a record of its own would outdate
 with Stage(snakemake, record=False) as stage:
+    results = Path(snakemake.output[0]).resolve().parent
+    root = Path(os.path.commonpath([Path(snakemake.input.main).resolve(), results]))
     pdf, warnings = typesetting.compiled(
         snakemake.input.main,
-        root=Path.cwd(),
+        # sources and results may lie in folders of their own; nothing outside of both is read
+        root=root,
         inputs={
-            "results": f"/{Path(snakemake.output[0]).parent}",
+            "results": f"/{results.relative_to(root)}",
             "config": json.dumps(snakemake.params.config),
             "other-statistics": snakemake.params.other_statistics,
         },

@@ -27,6 +27,7 @@ _LABELS = {
     "tau21_lighter": "$\\tau_{21}$, lighter jet",
     "tau21_heavier": "$\\tau_{21}$, heavier jet",
 }
+_DRAWS = {"predicted": "predicted references", "scatter": "surrogate samples"}
 _NOT_FULL = {
     "subset": "edition SUBSET: the paper's mixed sample, with a smaller reference than the paper's",
     "surrogate": "edition SURROGATE: no real events, drawn from a fitted generator",
@@ -234,7 +235,7 @@ def scatter(draws: pd.DataFrame, seeds: pd.DataFrame, summary: pd.DataFrame) -> 
         for panel, (name, label) in zip(axes.ravel(), names.items(), strict=True):
             edges = np.histogram_bin_edges(np.concatenate([draws[name], seeds[name]]), 30)
             for table, colour, line, what in (
-                (draws, style.BLUE, "-", "surrogate samples"),
+                (draws, style.BLUE, "-", _DRAWS[draws["source"].iloc[0]]),
                 (seeds, style.ORANGE, "--", "this sample, other features"),
             ):
                 panel.hist(
