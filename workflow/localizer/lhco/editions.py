@@ -1,4 +1,4 @@
-"""Which edition of the LHC Olympics sample can be had, and why (sec. exp-lhco).
+"""Which edition of the LHC Olympics sample is available, and why (sec. exp-lhco).
 
 An edition is chosen once and written down; it is never mixed with another: a reference of
 surrogate events against real ones would measure the surrogate's misfit.
@@ -60,7 +60,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Edition:
-    """An edition that can be had.
+    """An edition that is available.
 
     Parameters
     ----------
