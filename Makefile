@@ -51,10 +51,10 @@ mutants: dev  ## plant bugs, print those no test finds: make mutants COUNT=200 S
 	PYTHONPATH=workflow $(BIN)/python tests/mutants $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--files $(ONLY)) $(if $(AT_LEAST),--at-least $(AT_LEAST))
 
-docs: setup  ## write anew what is generated: config/schema.json, config/README.md, docs/dag.md
+docs: setup  ## regenerate config/schema.json, config/README.md, docs/dag.md
 	PYTHONPATH=workflow $(BIN)/python -m stage.configuration.pages
 	{ echo "# The rules"; echo; \
-	  echo "What each rule needs, as \`snakemake --rulegraph mermaid-js\` tells it (\`make docs\`)."; \
+	  echo "This graph shows the inputs of each rule. \`make docs\` writes it with \`snakemake --rulegraph mermaid-js\`."; \
 	  echo; echo '```mermaid'; $(BIN)/snakemake --rulegraph mermaid-js $(SMOKE); echo '```'; } > docs/dag.md
 
 RUN ?= results/paper

@@ -456,7 +456,7 @@ def test_subset_when_only_that_can_be_had(tmp_path, published, unreachable):
         edition = resolve("auto", files, tmp_path / "here", mirror=mirror)
         assert edition.name == "subset"
         assert len(edition.files) == 3
-        assert "full cannot be had: separated_data/innerdata_extrabkg_val.npy" in edition.why
+        assert "full is not available: separated_data/innerdata_extrabkg_val.npy" in edition.why
         assert "30000 reference" in edition.why
 
 
@@ -464,8 +464,8 @@ def test_surrogate_when_nothing_can_be_had(tmp_path, unreachable):
     edition = resolve("auto", listed(unreachable), tmp_path)
     assert edition.name == "surrogate"
     assert edition.files == ()
-    assert "full cannot be had" in edition.why
-    assert "subset cannot be had" in edition.why
+    assert "full is not available" in edition.why
+    assert "subset is not available" in edition.why
     assert "no connection" in edition.why
 
 
@@ -486,7 +486,7 @@ def test_a_named_edition_never_falls_back(tmp_path, source, unreachable):
     with pytest.raises(EditionError) as caught:
         resolve(source, files, tmp_path)
     message = str(caught.value)
-    assert f"the edition {source} of the LHC Olympics sample cannot be had" in message
+    assert f"the edition {source} of the LHC Olympics sample is not available" in message
     for way in ("run again", "by hand", "LHCO_MIRROR"):
         assert way in message
 

@@ -244,7 +244,7 @@ REFUSED = {
         {"columns": ["x0", "found"], "label": "found"},
         "score.label: column found is a feature of score.columns too",
     ),
-    "shared": (lambda f: (f, pd.concat([other(f), f[:7]])), {}, "7 events of the sample stand in"),
+    "shared": (lambda f: (f, pd.concat([other(f), f[:7]])), {}, "7 events of the sample are also"),
 }
 
 

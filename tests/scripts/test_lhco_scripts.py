@@ -231,6 +231,6 @@ def test_a_file_that_has_gone_since_tells_how_to_choose_again(
             "lhco_files", inputs, {"digests": tmp_path / "files.json"}, mirror=str(folder), paths=[]
         )
     said = " ".join(capsys.readouterr().err.split())
-    assert "innerdata_test.npy could not be had" in said
+    assert "innerdata_test.npy could not be obtained" in said
     assert "To choose again: snakemake --cores all --forcerun lhco_edition" in said
     assert not (tmp_path / "files.json").exists()

@@ -111,7 +111,7 @@ def test_a_run_that_is_not_judged_finds_nothing(page):
     scores.assign(verdict="not comparable").to_csv("results/mine/scoreboard.csv", index=False)
     text = page("Experiment I", notice="mine: small")
     assert "What was found" not in text
-    assert "Nothing here is held against the paper" in text
+    assert "Nothing here is compared with the paper" in text
 
 
 def chapters(text):

@@ -385,6 +385,6 @@ def test_the_real_workflow_does_not_leave_the_results(tmp_path):
     overlay.write_text("run: ../../outside\nlhco: {mirror: ../outside}\n")
     done = project.snakemake("exp1_targets", "--configfile", str(overlay), check=False)
     assert done.returncode == 1
-    assert 'run is "../../outside"; it must be made of letters' in done.stdout
+    assert 'run is "../../outside"; it must consist of letters' in done.stdout
     assert "Traceback" not in done.stdout
     assert sorted(tmp_path.iterdir()) == before

@@ -122,7 +122,7 @@ def test_a_key_that_is_written_twice_is_refused(tmp_path):
         ),
         ({"experiment1": {"N": 2.5}}, "experiment1.N is 2.5; it must be a whole number."),
         ({"seed": None}, "seed is empty; it must be a whole number."),
-        ({"run": "../up"}, 'run is "../up"; it must be made of letters'),
+        ({"run": "../up"}, 'run is "../up"; it must consist of letters'),
         ({"lhco": {"source": "cern"}}, 'lhco.source is "cern"; it must be one of auto, full,'),
         ({"experiment2": None}, "experiment2 is empty; it must be a section with keys of its own."),
         ({"score": None}, "score is empty; it must be a section with keys of its own."),

@@ -79,7 +79,7 @@ def test_a_named_edition_that_cannot_be_had_is_refused(project):
     project.edit("config/config.yaml", "source: auto ", "source: full ")
     done = project.snakemake("lhco_samples", check=False, LHCO_MIRROR="")
     assert done.returncode != 0
-    assert "the edition full of the LHC Olympics sample cannot be had" in done.stdout
+    assert "the edition full of the LHC Olympics sample is not available" in done.stdout
     assert "LHCO_MIRROR" in done.stdout
     assert not (project.root / "results/paper/lhco/edition.json").exists()
 

@@ -1,7 +1,7 @@
 """Localizing global discrepancies: which events of a sample drive its departure from a reference.
 
 Pure functions of arrays, in subpackages that import one way (docs/architecture.md); each docstring
-cites the label of the equation of the paper that it implements. What a user calls is found here:
+cites the label of the equation of the paper that it implements. The functions for users are here:
 
 >>> from functools import partial
 >>> import localizer

@@ -1,7 +1,7 @@
-"""The frame around every script: log, progress, one BLAS thread, the record it leaves.
+"""What every script needs: log, progress, one BLAS thread, the record of the job.
 
-``localizer`` does the mathematics; ``stage`` does what running it asks for. A script is
-a door between the two::
+``localizer`` does the mathematics; ``stage`` does what a run needs besides. A script
+connects the two::
 
     with Stage(snakemake) as stage:
         table = compute(**snakemake.params)
@@ -69,7 +69,7 @@ class Stage:
 
     BLAS runs with one thread whatever ``--cores`` says: its last digits depend on the
     number of threads, and the results must not. An input that was altered since another
-    stage made it is refused (:mod:`stage.seals`). A failure is told in one sentence on
+    stage made it is refused (:mod:`stage.seals`). A failure prints one sentence on
     the terminal, with the end of the log; the whole traceback is in the log.
     """
 

@@ -4,7 +4,7 @@
 
 The same configuration promises the same bytes with the same lock on the same family of
 processors; across families the last digits may differ, and a tolerance says by how much.
-What tells of the run instead of its results (:data:`EXCEPTED`) is left out.
+Files that describe the run instead of its results (:data:`EXCEPTED`) are left out.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def crate(
     outputs
         The results that the crate lists, by their paths in it.
     addresses
-        Where a data file can be had, by its path in the registry.
+        Where a data file is available, by its path in the registry.
     """
     run = record["config"]["run"]
     made = ROCrate(version="1.1", gen_preview=False)

@@ -45,7 +45,7 @@ def free(folder: Path) -> str | None:
     while jobs(folder):
         time.sleep(0.2)
     shutil.rmtree(locks)
-    return "The last run was killed and left a lock; it is removed, and the run goes on."
+    return "The last run was killed and left a lock; it is removed, and the run continues."
 
 
 def jobs(folder: Path) -> list[int]:

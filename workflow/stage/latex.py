@@ -1,6 +1,6 @@
 r"""Tables and numbers for LaTeX, in booktabs style.
 
-A document that takes them in needs ``\usepackage{array,booktabs,longtable}``.
+A document that includes them needs ``\usepackage{array,booktabs,longtable}``.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def macros(numbers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
             if command in found:
                 raise ValueError(
                     f"the ids {owners[command]!r} and {name!r} both ask for the macro "
-                    f"{command}; one of them must be named otherwise"
+                    f"{command}; rename one of them"
                 )
             found[command], owners[command] = text, name
     return found

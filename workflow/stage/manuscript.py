@@ -1,4 +1,4 @@
-"""What the author's LaTeX manuscript takes in, and where each piece of it belongs.
+"""The results that the author's LaTeX manuscript includes, and where each belongs.
 
 The map has a row for each figure, table and number under the manuscript's own label, and
 one for each place of the package that cites an equation.

@@ -1,4 +1,4 @@
-"""Seals: the checksum of each result, taken when it was made and asked for when it is used.
+"""Seals: the checksum of each result, computed when it is made and checked when it is used.
 
 Snakemake goes by dates: it would feed a truncated or altered file to the next job. So each
 stage leaves, under ``seals`` in the run's results, the SHA-256 of every file that it made,
@@ -43,7 +43,7 @@ def check(paths: Iterable[str | Path], results: Path) -> None:
         if provenance.sha256(path) != sha256:
             raise ValueError(
                 f"{path} ({path.stat().st_size} bytes) was altered after it was made: its SHA-256 "
-                f"is not {sha256}. Delete {path} and run the same command again: it is made anew"
+                f"is not {sha256}. Delete {path} and run the same command again to recreate it"
             )
 
 

@@ -1,4 +1,4 @@
-"""What a run says on the terminal: how far it is, the time to go, and in the end the answer.
+"""What a run prints on the terminal: its progress, the remaining time, and finally the answer.
 
 Snakemake prints a paragraph for each job. :func:`take_over` puts a handler of our own in the
 place of Snakemake's, from inside the Snakefile, so that nothing has to be installed for a plain

@@ -1,7 +1,7 @@
 """The background-CDF transform to copula coordinates, and its length scale (sec. exp-lhco).
 
-Each feature is sent through the background's empirical CDF, after which the background has
-uniform marginals whatever its units and shapes were, and only its copula is left.
+Each feature is mapped by the background's empirical CDF. Then the marginals of the background
+are uniform, whatever their units and shapes were, and only its copula remains.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The one door to random numbers.
+"""The only source of random numbers.
 
-Every random number of the project comes from :func:`stream`, keyed by what it is
-for (experiment, point, toy or block of batches) and never by worker or order, so
-that the same configuration gives the same numbers however the work is spread.
+Every random number of the project comes from :func:`stream`, with a key that names
+its purpose (experiment, point, toy or block of batches), never the worker or the order. So
+the same configuration gives the same numbers, however the work is divided.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Work shared out over threads, its results in order."""
+"""Work divided among threads, with the results in order."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""The version of the package. This is the one place that says it; pyproject.toml reads it here."""
+"""The version of the package. It is defined only here; pyproject.toml reads it."""
 
 __version__ = "0.1.0"

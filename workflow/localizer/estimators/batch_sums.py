@@ -1,4 +1,4 @@
-r"""What batches leave behind: a count and two or three sums for each event, and its scores.
+r"""What remains of batches: a count and two or three sums for each event, and its scores.
 
 With U and d_i of :mod:`localizer.estimators.batches`, the raw score of an event is the mean of
 T_m over its occurrences and the pair score that of J_i; the marginal follows from the two.

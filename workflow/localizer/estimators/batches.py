@@ -1,9 +1,9 @@
 r"""The global-batch engine: raw, marginal and pair scores from one pass.
 
 Sec. algorithm-localization: R batches of size m are drawn from the N events of a sample, and
-each batch is handed back to the events that it contains. With the centred pair kernel q_B (eq.
-mmd-U-kernel), the sum d_i of q_B(x_i, x_j) over the other members j of a batch, and the
-sum U of the d_i over the batch,
+the statistic of each batch is credited to the events that it contains. With the centred pair
+kernel q_B (eq. mmd-U-kernel), the sum d_i of q_B(x_i, x_j) over the other members j of a batch,
+and the sum U of the d_i over the batch,
 
     T_m = U / (m (m-1)),    J_i = 2 d_i / (m (m-1)),
     T_{m-1}^{(-i)} = (U - 2 d_i) / ((m-1) (m-2)) = m (T_m - J_i) / (m-2),

@@ -1,4 +1,4 @@
-r"""Any symmetric statistic brought down to events: matched marginal contributions.
+r"""Localize any symmetric statistic: matched marginal contributions of events.
 
 Each event x_i of a sample joins R random contexts of m - 1 companions drawn from the sample
 without it (eq. forced-G-estimator), and in every context
@@ -11,8 +11,8 @@ without it (eq. forced-G-estimator), and in every context
 statistic (eq. replacement-exact-localization); ``addition`` differs from it by a constant
 (eq. addition-localization-relation), which is 0 for U-statistics, and has less noise.
 
-The contexts of an event are drawn from a stream of its own: the same scores come out however
-the events are shared out over jobs.
+Each event has its own random stream for its contexts, so the scores do not depend on how the
+events are divided into jobs.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What each experiment simulates and the tables it leaves; no verdicts."""
+"""What each experiment simulates and the tables it produces; no verdicts."""

@@ -1,7 +1,7 @@
 """Experiment I: the studies behind its numbers and figures (sec. exp-known-signal).
 
 Each function makes one study's table from parameters and streams, or condenses tables
-into numbers. What is exact stands beside what is simulated, in the same table.
+into numbers. Exact and simulated values are in the same table.
 """
 
 from __future__ import annotations

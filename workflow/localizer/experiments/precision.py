@@ -1,6 +1,6 @@
 """Experiment I, forced inclusion: how precise the estimators are, by batch size.
 
-What is exact stands beside what is simulated, in the same table (sec. exp-known-signal).
+Exact and simulated values are in the same table (sec. exp-known-signal).
 """
 
 from __future__ import annotations

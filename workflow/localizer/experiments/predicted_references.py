@@ -1,13 +1,14 @@
-r"""What a reference that is not at hand would give on the real mixed sample (sec. exp-lhco).
+r"""What a missing reference would give on the real mixed sample (sec. exp-lhco).
 
-The published AUC, SIC and C belong to a reference of n background events. Where it cannot be had,
-its mean features can still be predicted: P background events at hand know the population's mean up
-to a Gaussian of covariance Cov/P, and a fresh reference scatters about that mean with Cov/n. The
+The published AUC, SIC and C belong to a reference of n background events. If it is missing,
+its mean features can still be predicted: P available background events determine the mean of the
+population up to a Gaussian error of covariance Cov/P, and a new reference scatters about that mean
+with Cov/n. The
 prediction is the Gaussian of the pool's mean and the covariance Cov (1/P + 1/n), given the very
 mixed sample that the author had.
 
-The pool holds the background of the mixed sample, found by its labels. Labels serve to predict the
-missing file and to measure AUC and SIC; no score uses them.
+The pool holds the background of the mixed sample, found by its labels. Labels are used to
+predict the missing file and to measure AUC and SIC; no score uses them.
 """
 
 from __future__ import annotations

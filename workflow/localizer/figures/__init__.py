@@ -1,1 +1,1 @@
-"""The figures of the paper: one function a figure, one style for all of them."""
+"""The figures of the paper: one function for each figure, one style for all of them."""

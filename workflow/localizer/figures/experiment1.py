@@ -1,7 +1,7 @@
 """The figures of Experiment I (sec. exp-known-signal).
 
-Each function takes the tables that stand beside the figure as csv files, and yields the
-figure, which is closed again when the caller is done with it.
+Each function takes the tables that are saved next to the figure as csv files, and yields the
+figure. The figure is closed when the caller is done with it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The one style of every figure: readable at column width, in grey, and colour-blind safe.
 
-Colour never carries a meaning alone: each estimator and each class has a marker and a
-line style of its own as well.
+Colour never carries a meaning alone: each estimator and each class also has its own
+marker and line style.
 """
 
 from __future__ import annotations

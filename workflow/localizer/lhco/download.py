@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class FetchError(RuntimeError):
-    """A file could not be had; the message says which, why, and the three ways on."""
+    """A file could not be obtained; the message says which, why, and how to continue."""
 
 
 class _SourceError(Exception):
@@ -131,7 +131,9 @@ def fetch(
                 failures.append(f"from {address}: {error}")
     except _DiskError as error:
         failures = [str(error)]
-    raise FetchError(f"{file.path} could not be had ({'; '.join(failures)}). {ways_on(target)}")
+    raise FetchError(
+        f"{file.path} could not be obtained ({'; '.join(failures)}). {ways_on(target)}"
+    )
 
 
 def ways_on(target: Path) -> str:

@@ -1,4 +1,4 @@
-"""Which edition of the LHC Olympics sample can be had, and why (sec. exp-lhco).
+"""Which edition of the LHC Olympics sample is available, and why (sec. exp-lhco).
 
 An edition is chosen once and written down; it is never mixed with another: a reference of
 surrogate events against real ones would measure the surrogate's misfit.
@@ -27,7 +27,7 @@ _IS = {
     "subset": "the paper's mixed sample and evaluation signal, with 30000 reference and 10000 "
     "evaluation background events instead of 272858 and 340000",
     "surrogate": "events of a generator fitted to the real ones; no real event is used",
-    "zenodo": "samples like the paper's, split anew from the published features",
+    "zenodo": "samples like the paper's, from a new split of the published features",
 }
 _REFRESH = (
     "To choose again: snakemake --cores all --forcerun lhco_edition. "
@@ -36,7 +36,7 @@ _REFRESH = (
 
 
 class EditionError(RuntimeError):
-    """An edition that was asked for by name cannot be had."""
+    """An edition that was requested by name is not available."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Edition:
-    """An edition that can be had.
+    """An edition that is available.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Edition:
             files = tuple(Found(**file) for file in record["files"])
             edition = cls(**{**record, "files": files})
         except (KeyError, TypeError) as error:
-            raise ValueError(f"this is no record of an edition: {error}") from None
+            raise ValueError(f"this is not a record of an edition: {error}") from None
         if edition.name not in _IS:
             raise ValueError(f"the edition's name must be one of {', '.join(_IS)}")
         return edition
@@ -114,8 +114,8 @@ def resolve(
     Parameters
     ----------
     source
-        ``"auto"`` for the best that can be had (full, else subset, else surrogate), or an
-        edition's name, which is then had or refused, never replaced.
+        ``"auto"`` for the best that is available (full, else subset, else surrogate), or the
+        name of an edition, which is used or refused, never replaced.
     files
         The registry.
     folder
@@ -128,7 +128,7 @@ def resolve(
     Raises
     ------
     EditionError
-        If the named edition cannot be had.
+        If the named edition is not available.
     """
     if source not in SOURCES:
         raise ValueError(f"source must be one of {', '.join(SOURCES)}, not {source!r}")
@@ -140,7 +140,7 @@ def resolve(
         found, missing = search.look(of_edition(tuple(files), source))
         if missing:
             raise EditionError(
-                f"the edition {source} of the LHC Olympics sample cannot be had: "
+                f"the edition {source} of the LHC Olympics sample is not available: "
                 f"{_sentence(missing)}. {download.ways_on(folder / next(iter(missing)))}"
             )
         return _edition(source, source, found)
@@ -149,7 +149,7 @@ def resolve(
         found, missing = search.look(of_edition(tuple(files), name))
         if not missing:
             return _edition(name, source, found, obstacles)
-        obstacles.append(f"{name} cannot be had: {_sentence(missing)}")
+        obstacles.append(f"{name} is not available: {_sentence(missing)}")
     return _edition("surrogate", source, (), obstacles)
 
 

@@ -108,7 +108,9 @@ def parse(text: str) -> tuple[DataFile, ...]:
     try:
         header, *lines = [(reader.line_num, fields) for fields in reader] or [(1, [])]
     except csv.Error as error:
-        raise ValueError(f"line {reader.line_num} of the registry is no csv: {error}") from None
+        raise ValueError(
+            f"line {reader.line_num} of the registry is not valid csv: {error}"
+        ) from None
     if tuple(header[1]) != COLUMNS:
         raise ValueError(
             f"line 1 of the registry must name the columns {','.join(COLUMNS)}, "

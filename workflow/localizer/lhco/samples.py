@@ -30,7 +30,7 @@ class Counts:
 
 
 PAPER = Counts(121_352, 772, 272_858, 340_000, 20_000)
-# What the files leave where the paper's reference cannot be had: the 40000 independent QCD
+# What the files leave where the paper's reference is missing: the 40000 independent QCD
 # events serve as reference and, disjointly, as evaluation background.
 SUBSET = Counts(121_352, 772, 30_000, 10_000, 20_000)
 COUNTS = {"full": PAPER, "zenodo": PAPER, "surrogate": PAPER, "subset": SUBSET}

@@ -1,4 +1,4 @@
-"""A generator that stands in for the LHC Olympics events where they cannot be had (sec. exp-lhco).
+"""A generator that replaces the LHC Olympics events if they are not available (sec. exp-lhco).
 
 Each kind of event (QCD, signal) is a Gaussian mixture in normal scores: a mixture draws z, and
 x_k = Q_k(Phi(z_k)) with a tabulated quantile function Q_k for each of the five features. The

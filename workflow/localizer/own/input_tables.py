@@ -1,6 +1,6 @@
 """A user's own tables: read by their ending, checked, and cut to the features they share.
 
-Nothing is unpickled: files that would need it are refused. Every mistake is told in one
+Nothing is unpickled: files that would need it are refused. Every mistake gives one
 sentence that names the file and the column.
 """
 
@@ -72,7 +72,7 @@ def read(place: str, *, event_id: str = "") -> pd.DataFrame:
     table.columns = table.columns.map(str)
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
-        raise ValueError(f"{path} has two columns named {twice[0]}; give each a name of its own")
+        raise ValueError(f"{path} has two columns named {twice[0]}; give them different names")
     return table
 
 
@@ -160,8 +160,8 @@ def _names(sample: pd.DataFrame, event_id: str) -> pd.Series:
     if len(twice):
         raise ValueError(
             f"score.id: column {event_id} names {names[names == twice.iloc[0]].size} events "
-            f"{twice.iloc[0]} (and repeats {twice.nunique()} names in all); give each event a name "
-            "of its own, or leave score.id out"
+            f"{twice.iloc[0]} (and repeats {twice.nunique()} names in all); give each event a "
+            "unique name, or leave score.id out"
         )
     return names
 
@@ -409,7 +409,7 @@ def _refuse_shared(sample: npt.NDArray[np.float64], reference: npt.NDArray[np.fl
     shared = int(np.isin(rows[0], rows[1]).sum())
     if shared:
         raise ValueError(
-            f"{shared} events of the sample stand in the reference too, which would hide a "
+            f"{shared} events of the sample are also in the reference, which would hide a "
             "departure; remove them there, or set score.shared_events to allow if equal rows "
             "are different events"
         )

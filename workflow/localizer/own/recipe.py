@@ -167,8 +167,8 @@ def _median(x: Array, pairs: int, streams: Streams) -> float:
         value = median_distance(x, streams("pairs"), pairs=pairs).value
     if not value > 0:
         raise ValueError(
-            "d_med must be positive: more than half of the pairs of events are equal, so that "
-            "there is no length to measure bandwidths in"
+            "d_med must be positive: more than half of the pairs of events are equal, so "
+            "there is no length scale for the bandwidths"
         )
     return value
 

@@ -1,6 +1,6 @@
 """What Experiment II found, for the scoreboard: one finding for each published row.
 
-A finding gives numbers; what they must be for a claim to hold stands in resources/published.csv.
+A finding gives numbers; resources/published.csv defines when a claim holds.
 """
 
 from __future__ import annotations

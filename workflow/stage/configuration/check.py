@@ -1,4 +1,4 @@
-"""The check of a configuration: refused with one sentence a mistake, which names the key."""
+"""The check of a configuration: each mistake gives one sentence, which names the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that are sound alone and contradict each other: one sentence for each pair."""
+"""Values that are valid alone but contradict each other: one sentence for each pair."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ RunName: TypeAlias = Annotated[
     str,
     Field(max_length=100),
     must(
-        "it must be made of letters, digits, - and _, and begin with a letter or digit",
+        "it must consist of letters, digits, - and _, and begin with a letter or digit",
         _matches(r"[A-Za-z0-9][A-Za-z0-9_-]*"),
     ),
 ]
@@ -75,7 +75,7 @@ OwnStatistic: TypeAlias = Annotated[
     str,
     Field(max_length=100),
     must(
-        "it must be mmd, energy, ks, ad, classifier, or module:function of your own",
+        "it must be mmd, energy, ks, ad, classifier, or your own module:function",
         _matches(r"mmd|energy|ks|ad|classifier|[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*"),
     ),
 ]

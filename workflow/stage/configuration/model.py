@@ -119,7 +119,7 @@ class Generic(Section):
     contexts: AtLeastTwo = key("contexts of each probe", "beyond the paper")
     signal_probes: AtLeastTwo = key("forced signal events", "beyond the paper")
     background_probes: AtLeastTwo = key("forced background events", "beyond the paper")
-    m_max: BatchSize = key("where its exact curves end", "beyond the paper")
+    m_max: BatchSize = key("largest batch size of its exact curves", "beyond the paper")
 
 
 class SelfInfluence(Section):
@@ -141,7 +141,7 @@ class Experiment1(Section):
     )
     toys_per_job: Count = key("how many of them one job makes", "chosen")
     loo_toys_published: Count = key(
-        "toys for which the author had the leave-one-out witness", "exp-known-signal"
+        "toys in which the author computed the leave-one-out witness", "exp-known-signal"
     )
     resampling: Resampling
     null_probe: NullProbe
@@ -158,7 +158,7 @@ class Model2(Section):
     """A signal at a hidden location, without a trace in any single event."""
 
     d: Annotated[int, must("it must be 2", lambda d: d == 2)] = key(
-        "features; the exact fast witness is for two", "exp-zero-info"
+        "features; the fast exact witness needs two", "exp-zero-info"
     )
     sigma_s: Fraction = key(
         "standard deviation of the signal about its hidden location", "exp-zero-info"
@@ -191,10 +191,10 @@ class Recovery(Section):
     R: Checkpoints = key("numbers of batches, prefixes of one run", "exp-zero-info")
     # the targets and predictions are those without
     replacement: Annotated[bool, must("it must be false", lambda twice: not twice)] = key(
-        "whether a batch may hold an event twice", "exp-zero-info: no"
+        "whether a batch may contain an event twice", "exp-zero-info: no"
     )
     group_size: GroupSize = key(
-        "batches that share one stream of random numbers; part of the content", "chosen"
+        "batches that share one stream of random numbers; it affects the results", "chosen"
     )
     kernel_tolerance: Annotated[float, Field(ge=1e-12, le=0.01)] = key(
         "largest error of an entry of the factorised pair kernel", "chosen"
@@ -212,7 +212,7 @@ class Experiment2(Section):
     N: AtLeastTwo = key("events in a pseudoexperiment", "exp-zero-info")
     toys: Toys = key("pseudoexperiments of each construction", "exp-zero-info")
     loo_toys_published: Count = key(
-        "toys for which the author had the leave-one-out witness", "exp-zero-info"
+        "toys in which the author computed the leave-one-out witness", "exp-zero-info"
     )
     n_scan: NScan
     recovery: Recovery
@@ -226,7 +226,7 @@ class MScan3(Section):
 
     m: BatchSizes = key("batch sizes", "fig. exp3-vs-m")
     group_size: Annotated[list[GroupSize], Field(min_length=1, max_length=100)] = key(
-        "for each of them, batches that share one stream of random numbers; part of the content",
+        "for each of them, batches that share one stream of random numbers; it affects the results",
         "chosen: by speed",
     )
     R: Count = key("batches of each", "fig. exp3-vs-m")
@@ -247,7 +247,7 @@ class Scatter(Section):
     """How far AUC, SIC and C scatter."""
 
     surrogates: AtLeastTwo = key(
-        "surrogate mixed samples of the paper's size, each with features of its own",
+        "surrogate mixed samples of the paper's size, each with its own draw of features",
         "beyond the paper",
     )
     references: Count = key(
@@ -256,20 +256,21 @@ class Scatter(Section):
     )
     surrogates_per_job: Count = key("how many of them one job makes", "chosen")
     references_per_map: Count = key(
-        "in edition `subset`, where the paper's reference is predicted on the real mixed sample "
-        "instead: predicted references that share one draw of features",
+        "predicted references that share one draw of features (edition `subset` predicts the "
+        "paper's reference on the real mixed sample instead)",
         "beyond the paper",
     )
     folds: Annotated[int, Field(ge=2, le=100)] = key(
-        "folds of the background there, each scored with references predicted without it",
+        "folds of the background in edition `subset`, each scored with references predicted "
+        "without it",
         "beyond the paper",
     )
     floors: Counts = key(
-        "floors of SIC beside `sic_floor` at which the published SIC is ranked; the author's is "
-        "not stated",
+        "further floors of SIC, besides `sic_floor`, at which the published SIC is ranked; the "
+        "paper does not state its floor",
         "chosen",
     )
-    seeds: AtLeastTwo = key("draws of features on the sample at hand", "beyond the paper")
+    seeds: AtLeastTwo = key("draws of features on the sample of this run", "beyond the paper")
     seeds_per_job: Count = key("how many of them one job makes", "chosen")
     parts: Annotated[int, Field(ge=2, le=100)] = key(
         "disjoint references of equal size, from all independent background", "beyond the paper"
@@ -281,8 +282,8 @@ class Experiment3(Section):
     """LHC Olympics benchmark and estimator scaling."""
 
     max_events: Annotated[int, Field(ge=200, le=10**9)] = key(
-        "most events of each sample, evenly thinned; a number above every sample's size takes "
-        "them all",
+        "largest number of events used of each sample, evenly thinned; a number above the size "
+        "of every sample uses all events",
         "chosen",
     )
     bandwidths: Bandwidths = key("bandwidths of the bank in units of d_med", "exp-lhco")
@@ -296,17 +297,19 @@ class Experiment3(Section):
     m_scan: MScan3
     r_scan: RScan
     occurrences_per_job: Annotated[int, Field(ge=1, le=10**12)] = key(
-        "most occurrences (batches times m) of one job; changes no result", "chosen"
+        "largest number of occurrences (batches times m) in one job; does not affect the results",
+        "chosen",
     )
-    replacement: bool = key("whether a batch may hold an event twice", "exp-lhco: yes")
-    fit_minimum: Positive = key("least R m^2 of the power-law fit", "exp-lhco")
+    replacement: bool = key("whether a batch may contain an event twice", "exp-lhco: yes")
+    fit_minimum: Positive = key("smallest R m^2 in the power-law fit", "exp-lhco")
     fit_draws: Toys = key(
         "simulated repetitions of the fit, for the spread of alpha and of the scatter",
         "beyond the paper",
     )
     noise_lost: Fraction = key(
-        "compressing the features may lose this part of the variance of the resampling noise, "
-        "that is of C; what batches drawn with replacement converge to it leaves as it is",
+        "largest fraction of the variance of the resampling noise, that is of C, that the "
+        "compression of the features may lose; it does not change the limit to which batches "
+        "drawn with replacement converge",
         "chosen: far below the error of any point",
     )
     rff_form: Literal["offset", "paired"] = key(
@@ -342,7 +345,7 @@ class Classifier(Section):
 class Map(Section):
     """Maps of what each statistic localizes."""
 
-    N: AtLeastTwo = key("events of the one large sample that the maps are made in", "chosen")
+    N: AtLeastTwo = key("events of the large sample from which the maps are made", "chosen")
     half_width: Positive = key("half the side of the square that the maps show", "chosen")
     cells: Annotated[int, Field(ge=2, le=1000)] = key("points along it", "chosen")
     contexts: AtLeastTwo = key("contexts of the maps, shared by all points", "chosen")
@@ -363,10 +366,12 @@ class Statistics(Section):
     )
     classifier: Classifier
     reference: AtLeastTwo = key(
-        "background events that stand for B, the same for all statistics", "chosen"
+        "background events that represent B, the same for all statistics", "chosen"
     )
     toys: Toys = key("pseudoexperiments", "chosen")
-    toys_per_job: Count = key("how many of them one job makes; changes no result", "chosen")
+    toys_per_job: Count = key(
+        "how many of them one job makes; does not affect the results", "chosen"
+    )
     signal_events: Count = key("signal events scored in each toy", "chosen")
     background_events: Count = key("background events scored in each toy", "chosen")
     m: BatchSizes = key("batch sizes; the maps and ROC curves are at the largest", "chosen")
@@ -384,7 +389,7 @@ class Configuration(Section):
 
     run: RunName = key("name of the run; results go to `results/<run>/`")
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = key(
-        "from which every random number follows", "chosen"
+        "the seed of every random number", "chosen"
     )
     lhco: Lhco
     experiment1: Experiment1

@@ -1,6 +1,6 @@
-"""The section ``score``: a user's own data. Nothing of it belongs to the paper.
+"""The section ``score``: a user's own data. It is not part of the paper.
 
-Every key but the two tables has a default, so that a user's file names what differs.
+Every key but the two tables has a default, so a user's file needs only the keys that differ.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Calibration(Section):
 
     source: Literal["permutations", "pseudoexperiments"] = key(
         "samples without a departure: `permutations` of all events, or `pseudoexperiments`, "
-        "sample-sized parts of the reference (sec. 6.4)",
+        "subsets of the reference as large as the sample (sec. 6.4)",
         alias="from",
         default="permutations",
     )
@@ -76,8 +76,8 @@ class Batches(Section):
     R: Count = key("their number of batches, at least two groups", default=100_000)
     group_size: GroupSize = key("batches that share a stream of random numbers", default=1000)
     rank: Count = key(
-        "numbers that the compressed features of an event take; fewer leave out noise of the "
-        "batches, and change what they converge to only in an event's own term, of order 1/N",
+        "compressed features of each event; a smaller number omits noise of the batches, and "
+        "changes their limit only in an event's own term, of order 1/N",
         default=512,
     )
 
@@ -87,18 +87,19 @@ class OtherStatistics(Section):
 
     names: Annotated[list[OwnStatistic], DISTINCT] = key(
         "other statistics to localize: `mmd`, `energy`, `ks`, `ad`, `classifier`, or "
-        "`module:function` of your own (sec. marginal-principle)",
+        "your own `module:function` (sec. marginal-principle)",
         default=[],
     )
     m: BatchSize = key("their batch size", default=20)
     contexts: AtLeastTwo = key("contexts of each event", default=1000)
     pool: AtLeastTen = key(
-        "events of each table that they see, drawn at random where it has more", default=20_000
+        "largest number of events used of each table, drawn at random if it has more",
+        default=20_000,
     )
     max_events: AtLeastTen = key("of these, events that are localized", default=1000)
-    jobs: Annotated[int, Field(ge=1, le=10)] = key("jobs among which they are shared", default=4)
+    jobs: Annotated[int, Field(ge=1, le=10)] = key("jobs that share this work", default=4)
     features: Literal["mean", "max"] = key(
-        "how `ks` and `ad` join their features: `mean` or `max`", default="mean"
+        "how `ks` and `ad` combine the features: `mean` or `max`", default="mean"
     )
 
 
@@ -120,20 +121,20 @@ class Score(Section):
     )
     reference: Table = key("the table it is compared with")
     columns: Names = key(
-        "the features; none named: every column of numbers that both tables have", default=[]
+        "the features; if empty, every numeric column that both tables have", default=[]
     )
     label: str = key(
-        "a column of 0 and 1 of the sample; it measures how well the scores rank and is used "
-        "for nothing else",
+        "a column of the sample with values 0 and 1; it is used only to measure how well the "
+        "scores rank",
         default="",
     )
-    id: str = key("a column that names the events; none: their row numbers", default="")
+    id: str = key("a column that names the events; if empty, their row numbers", default="")
     shared_events: Literal["refuse", "allow"] = key(
-        "events that stand in both tables: `refuse` or `allow`", default="refuse"
+        "what to do with events that are in both tables: `refuse` or `allow`", default="refuse"
     )
     max_events: AtLeastTen = key(
-        "events of each table that are used, drawn at random where it has more; a job of "
-        "permutations takes about 300 bytes for each event of both tables",
+        "largest number of events used of each table, drawn at random if it has more; a job of "
+        "permutations needs about 300 bytes for each event of both tables",
         default=10**7,
     )
     coordinates: Literal["as_is", "standardized", "uniform", "normal"] = key(
@@ -141,8 +142,8 @@ class Score(Section):
         default="uniform",
     )
     source: Literal["pooled", "reference"] = key(
-        "whose events decide coordinates and bandwidths: `pooled` (the same for every "
-        "permutation) or `reference` (decided anew in each)",
+        "events that determine coordinates and bandwidths: `pooled` (the same for every "
+        "permutation) or `reference` (determined again in each)",
         default="pooled",
     )
     bandwidths: Bandwidths = key(
@@ -150,11 +151,11 @@ class Score(Section):
         default=[0.25, 0.5, 1.0, 2.0, 4.0],
     )
     method: Literal["auto", "exact", "rff"] = key(
-        "`exact` kernel sums, `rff` (random Fourier features), or `auto`: exact where affordable",
+        "`exact` kernel sums, `rff` (random Fourier features), `auto`: exact up to `exact_limit`",
         default="auto",
     )
     exact_limit: Annotated[int, Field(ge=1, le=10**15)] = key(
-        "kernel values that `auto` takes for affordable", default=10**9
+        "largest number of kernel values for which `auto` is exact", default=10**9
     )
     features_per_bandwidth: Annotated[int, Field(ge=4, le=10**5), EVEN] = key(
         "random features of each bandwidth, an even number (as sec. exp-lhco)", default=512

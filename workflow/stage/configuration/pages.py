@@ -1,6 +1,6 @@
-"""What is generated from the model: the schema for editors, the tables of config/README.md.
+"""Generate from the model the schema for editors and the tables of config/README.md.
 
-``python -m stage.configuration.pages`` in the project's folder writes both anew.
+``python -m stage.configuration.pages`` in the project's folder writes both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LIMITS = {
 def schema() -> dict[str, Any]:
     """Return the JSON schema, for completion and hints in an editor.
 
-    A file that is laid over config.yaml has only the keys that differ, so no key of the
+    A file that overrides config.yaml has only the keys that differ, so no key of the
     paper is required.
     """
     content = Configuration.model_json_schema()
