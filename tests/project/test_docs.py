@@ -287,9 +287,10 @@ def test_commands_run(page, command, copies):
     project = copies(page)
     command = command.replace("/path/to", str(project.root.parent / "path"))
     words = [word for word in shlex.split(command) if not re.match(r"[A-Z_]+=", word)]
-    if words[0] == "snakemake" and "--unlock" in words:
+    if words[0] == "snakemake" and {"--unlock", "--rulegraph"} & set(words):
         done = run(command, project.root)
         assert done.returncode == 0, done.stdout
+        assert "--rulegraph" not in words or "flowchart" in done.stdout
     elif words[0] == "snakemake":
         done = run(command if "-n" in words else f"{command} --dry-run", project.root)
         assert done.returncode == 0, done.stdout[-3000:]
