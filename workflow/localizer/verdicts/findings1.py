@@ -78,7 +78,7 @@ def of_toys(
     )
     loss, gap = float(mmd_loo.mean()), float(lr_mmd.mean())
     varies = float(mmd_loo.std(ddof=1)) / loss
-    ratio_error = float((mmd_loo - loss / gap * lr_mmd).std(ddof=1)) / math.sqrt(n) / gap
+    ratio_error = float((mmd_loo - loss / gap * lr_mmd).std(ddof=1)) / math.sqrt(n) / abs(gap)
     return [
         ensemble(
             "e1.delta_g_toys",
@@ -116,7 +116,7 @@ def of_toys(
         statement(
             "e1.loo_loss_varies",
             varies,
-            error=varies / math.sqrt(2 * n),
+            error=abs(varies) / math.sqrt(2 * n),
             note="standard deviation of the loss over its mean",
         ),
         realization(
