@@ -72,7 +72,7 @@ def test_a_changed_source_reruns_the_paper_and_not_the_page_that_links_to_it(bra
 
 
 def test_a_mistake_in_a_source_is_one_sentence(branch):
-    branch.edit("paper/sections/method.typ", "= The quantities", "#nonsense\n= The quantities")
+    branch.edit("paper/sections/method.typ", "= Definitions", "#nonsense\n= Definitions")
     done = branch.snakemake("paper", *SMOKE, check=False)
     assert done.returncode != 0
     assert (
@@ -112,7 +112,7 @@ def test_a_failing_row_without_a_discussion_stands_there_with_its_note(copy):
 
 
 def test_a_discussion_stands_there_only_if_its_row_fails(copy):
-    sentence = "One half is out of reach of the oracle"
+    sentence = "The oracle cannot reach one half"
     assert sentence not in text_of(copy, other_statistics="")
 
     def fail(rows):
