@@ -215,7 +215,8 @@ def sic_floor(scan: pd.DataFrame, published: pd.DataFrame, floor: int) -> Iterat
         axes.set_xscale("log")
         axes.set_xlabel("background events that a threshold must keep")
         axes.set_ylabel("maximum SIC")
-        axes.legend(fontsize=6)
+        # between raw and the others
+        axes.legend(fontsize=6, loc="center left", bbox_to_anchor=(0, 0.54))
         yield figure
 
 
