@@ -216,7 +216,7 @@ def sic_floor(scan: pd.DataFrame, published: pd.DataFrame, floor: int) -> Iterat
         axes.set_xlabel("background events that a threshold must keep")
         axes.set_ylabel("maximum SIC")
         # between raw and the others
-        axes.legend(fontsize=6, loc="center left", bbox_to_anchor=(0, 0.54))
+        axes.legend(fontsize=6, loc="center left", bbox_to_anchor=(0, 0.47))
         yield figure
 
 
