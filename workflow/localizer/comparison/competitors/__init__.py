@@ -1,0 +1,1 @@
+"""The competitors: each module of this folder has a ``LABEL`` and a function ``score``."""
