@@ -9,11 +9,11 @@ from localizer.own import top_events
 
 
 def test_the_ranking_is_drawn_from_its_table():
-    table = pd.DataFrame({"rank": [1, 2, 3], "loo": [0.9, 0.5, 0.4], "error": [0.1, 0.2, 0.1]})
+    table = pd.DataFrame({"rank": [1, 2, 3], "score": [0.9, 0.5, 0.4], "error": [0.1, 0.2, 0.1]})
     table = table.assign(low=0.0, median=0.1, high=0.2)
     with score.ranking(table) as figure:
         drawn = [line.get_xydata().tolist() for line in figure.axes[0].lines]
-    assert table[["rank", "loo"]].to_numpy().tolist() in drawn
+    assert table[["rank", "score"]].to_numpy().tolist() in drawn
     assert table[["rank", "median"]].to_numpy().tolist() in drawn
 
 

@@ -1,12 +1,16 @@
 """A user's tables: every kind reads as the same numbers, every mistake is one sentence."""
 
 import pickle
+import tracemalloc
 
 import h5py
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
-from localizer.own import input_tables
+import uproot
+from localizer.own import input_tables, root_trees, tables
+from localizer.own.problem import select
 
 
 @pytest.fixture
@@ -29,6 +33,11 @@ def _columns(frame, path):
             file[f"events/{name}"] = frame[name].to_numpy()
 
 
+def _tree(frame, path, kind):
+    with uproot.recreate(path) as file:
+        getattr(file, kind)("events", {name: frame[name].to_numpy() for name in frame})
+
+
 def _pandas(frame, path):
     frame.to_hdf(path, key="df")
 
@@ -47,6 +56,8 @@ WRITERS = {
     "a.npz": _npz,
     "a.h5": _columns,
     "pandas.hdf5": _pandas,
+    "tree.root": lambda frame, path: _tree(frame, path, "mktree"),
+    "ntuple.root": lambda frame, path: _tree(frame, path, "mkrntuple"),
 }
 
 
@@ -54,12 +65,61 @@ WRITERS = {
 def test_every_kind_reads_as_the_same_table(frame, tmp_path, name):
     path = tmp_path / name
     WRITERS[name](frame, path)
-    pd.testing.assert_frame_equal(input_tables.read(str(path)), frame, check_exact=True)
+    pd.testing.assert_frame_equal(input_tables.read(str(path)).frame(), frame, check_exact=True)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_blocks_are_the_rows_in_order_and_the_columns_asked_for(frame, tmp_path, name, monkeypatch):
+    for module in (tables, input_tables, root_trees):
+        monkeypatch.setattr(module, "BLOCK", 7)
+    path = tmp_path / name
+    WRITERS[name](frame, path)
+    table = input_tables.read(str(path))
+    assert (table.columns, table.rows) == (("x0", "x1", "x2"), 40)
+    blocks = list(table.blocks(["x2", "x0"]))
+    assert [len(block) for block in blocks] == [7] * 5 + [5]
+    whole = pd.concat(blocks, ignore_index=True)
+    pd.testing.assert_frame_equal(whole, frame[["x2", "x0"]], check_exact=True)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "tree.root", "ntuple.root"])
+def test_what_is_read_in_blocks_is_never_read_whole(tmp_path, name, monkeypatch):
+    """Beside the two columns that are asked for, the file holds a hundred."""
+    for module in (tables, input_tables, root_trees):
+        monkeypatch.setattr(module, "BLOCK", 1000)
+    rows, rng = 20_000, np.random.default_rng(2)
+    wide = pd.DataFrame({f"x{k}": rng.normal(size=rows) for k in range(100)})
+    path = tmp_path / name
+    WRITERS[name](wide, path)
+    table = input_tables.read(str(path))
+    list(table.blocks(["x3"]))  # what a library loads for itself
+    tracemalloc.start()
+    total = sum(block["x7"].sum() + block["x50"].sum() for block in table.blocks(["x7", "x50"]))
+    largest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert total == pytest.approx(wide["x7"].sum() + wide["x50"].sum())
+    assert largest < wide.memory_usage(index=False).sum() / 8
+
+
+def test_parquet_gives_only_the_columns_asked_for(frame, tmp_path, monkeypatch):
+    """What arrow holds is not seen by tracemalloc."""
+    frame.to_parquet(tmp_path / "a.parquet")
+    table = input_tables.read(f"{tmp_path}/a.parquet")
+    read, given = pyarrow.parquet.ParquetFile.iter_batches, []
+
+    def watched(self, *words, **named):
+        for batch in read(self, *words, **named):
+            given.append(batch.schema.names)
+            yield batch
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "iter_batches", watched)
+    list(table.blocks(["x2"]))
+    assert given == [["x2"]]
 
 
 def test_one_array_of_several(frame, tmp_path):
     np.savez(tmp_path / "a.npz", first=frame.to_numpy(), second=np.zeros((3, 2)))
-    pd.testing.assert_frame_equal(input_tables.read(f"{tmp_path}/a.npz::first"), frame)
+    pd.testing.assert_frame_equal(input_tables.read(f"{tmp_path}/a.npz::first").frame(), frame)
     with pytest.raises(ValueError, match=r"holds several arrays \(first, second\); name one"):
         input_tables.read(f"{tmp_path}/a.npz")
     with pytest.raises(ValueError, match="has no frist; did you mean first"):
@@ -67,7 +127,8 @@ def test_one_array_of_several(frame, tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["group/values"] = frame.to_numpy()
         file["group/other"] = np.zeros(3)
-    pd.testing.assert_frame_equal(input_tables.read(f"{tmp_path}/a.h5::group/values"), frame)
+    found = input_tables.read(f"{tmp_path}/a.h5::group/values").frame()
+    pd.testing.assert_frame_equal(found, frame)
     with pytest.raises(ValueError, match="has no group/value; did you mean group/values"):
         input_tables.read(f"{tmp_path}/a.h5::group/value")
 
@@ -79,7 +140,7 @@ def test_the_only_array_needs_no_name(frame, tmp_path):
     with h5py.File(tmp_path / "plain.h5", "w") as file:
         file["values"] = frame.to_numpy()
     for name in ("a.npz", "group.h5", "plain.h5"):
-        pd.testing.assert_frame_equal(input_tables.read(f"{tmp_path}/{name}"), frame)
+        pd.testing.assert_frame_equal(input_tables.read(f"{tmp_path}/{name}").frame(), frame)
 
 
 class _Trap:
@@ -103,22 +164,24 @@ def test_nothing_is_unpickled(tmp_path):
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.npy", "a.npz", "a.h5"])
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.csv.gz", "a.parquet", "a.npy", "a.npz", "a.h5", "a.root"]
+)
 @pytest.mark.parametrize("content", [b"", b"\x00\xffnot a table\n" * 20])
 def test_a_broken_file_is_named(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"a\.(csv|csv\.gz|parquet|npy|npz|h5)") as told:
-        input_tables.select(input_tables.read(str(path)), input_tables.read(str(path)))
+    with pytest.raises(ValueError, match=r"a\.(csv|csv\.gz|parquet|npy|npz|h5|root)") as told:
+        select(input_tables.read(str(path)), input_tables.read(str(path)))
     assert "\n" not in str(told.value)
 
 
 def test_places_that_are_no_tables(tmp_path):
     with pytest.raises(ValueError, match="does not exist"):
         input_tables.read(str(tmp_path / "none.csv"))
-    (tmp_path / "a.root").write_text("")
+    (tmp_path / "a.xls").write_text("")
     with pytest.raises(ValueError, match=r"of no known kind; known are \.csv"):
-        input_tables.read(str(tmp_path / "a.root"))
+        input_tables.read(str(tmp_path / "a.xls"))
     (tmp_path / "a.csv").write_text("x\n1\n")
     with pytest.raises(ValueError, match="holds one table; leave ::x away"):
         input_tables.read(f"{tmp_path}/a.csv::x")
@@ -127,195 +190,29 @@ def test_places_that_are_no_tables(tmp_path):
         input_tables.read(str(tmp_path / "deep.npy"))
 
 
-def other(frame):
-    return frame + 10.0
-
-
-def test_features_label_and_names(frame):
-    sample = frame.assign(found=[0, 1] * 20, name=[f"event {i}" for i in range(40)])
-    problem = input_tables.select(sample, other(frame), label="found", event_id="name")
-    assert problem.features == ("x0", "x1", "x2")
-    assert problem.label is not None
-    assert problem.label.tolist() == [False, True] * 20
-    assert problem.names[3] == "event 3"
-    np.testing.assert_array_equal(problem.reference, other(frame).to_numpy())
-    chosen = input_tables.select(sample, other(frame), columns=["x2", "x0"])
-    np.testing.assert_array_equal(chosen.sample, frame[["x2", "x0"]].to_numpy())
-    assert chosen.label is None
-    assert chosen.names.tolist() == list(range(40))
+@pytest.mark.parametrize(
+    "name", ["a.parquet", "a.npy", "a.npz", "a.h5", "tree.root", "ntuple.root"]
+)
+@pytest.mark.parametrize("left", [0.02, 0.3, 0.6, 0.9, 0.99])
+def test_a_truncated_file_is_one_sentence(tmp_path, name, left):
+    rng = np.random.default_rng(3)
+    whole = pd.DataFrame(rng.normal(size=(3000, 3)), columns=["x0", "x1", "x2"])
+    path = tmp_path / name
+    WRITERS.get(name, _columns)(whole, path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(left * len(content))])
+    with pytest.raises(ValueError, match=rf"{name} (cannot be read: \S|holds)") as told:
+        input_tables.read(str(path)).frame()
+    assert "\n" not in str(told.value)
+    assert len(str(told.value)) < 400
 
 
 def test_points_and_commas_in_one_table_are_left_as_they_stand(tmp_path):
     """1,234 may be a thousand or one and a bit: with 1.5 beside it, it stays text."""
     (tmp_path / "a.csv").write_text("a;b\n1.5;1,234\n2.5;2,345\n")
-    table = input_tables.read(str(tmp_path / "a.csv"))
+    table = input_tables.read(str(tmp_path / "a.csv")).frame()
     assert table["a"].tolist() == [1.5, 2.5]
     assert table["b"].tolist() == ["1,234", "2,345"]
-
-
-def test_names_that_repeat_are_refused(frame):
-    sample = frame.assign(name=["a", "b", "a", "a", "b", *map(str, range(35))])
-    with pytest.raises(ValueError, match=r"column name names 3 events a \(and repeats 2 names"):
-        input_tables.select(sample, other(frame), event_id="name")
-
-
-@pytest.mark.parametrize("day", ["2024-05-17", "17.5.2024 12:30", pd.Timestamp("2024-05-17")])
-def test_dates_are_called_dates(frame, day):
-    problem = input_tables.select(frame.assign(day=day), other(frame).assign(day=day))
-    assert problem.left_out["day"].startswith("it holds dates, as ")
-    assert "days since the first" in problem.left_out["day"]
-
-
-def test_text_and_constants_are_left_out_and_said(frame):
-    more = {"shift": "day", "version": 3.0}
-    problem = input_tables.select(frame.assign(**more), other(frame).assign(**more))
-    assert problem.features == ("x0", "x1", "x2")
-    assert "text" in problem.left_out["shift"]
-    assert "constant" in problem.left_out["version"]
-
-
-REFUSED = {
-    "missing": (lambda f: (f, other(f)), {"columns": ["x0", "x9"]}, "no column x9; did you mean"),
-    "missing there": (
-        lambda f: (f.assign(y=f.x0), other(f)),
-        {"columns": ["y"]},
-        "the reference has no column y",
-    ),
-    "label": (lambda f: (f, other(f)), {"label": "found"}, "score.label: the sample has no column"),
-    "not two-valued": (
-        lambda f: (f.assign(found=range(40)), other(f)),
-        {"label": "found"},
-        "must hold 0 and 1, both of them, it holds",
-    ),
-    "one-valued": (
-        lambda f: (f.assign(found=0), other(f)),
-        {"label": "found"},
-        "must hold 0 and 1, both of them, it holds",
-    ),
-    "text": (
-        lambda f: (f.assign(t="a"), other(f).assign(t="b")),
-        {"columns": ["x0", "t"]},
-        "t cannot be used: it holds text, as 'a'",
-    ),
-    "constant": (
-        lambda f: (f.assign(c=1.0), other(f).assign(c=1.0)),
-        {"columns": ["x0", "c"]},
-        "c cannot be used: it is constant",
-    ),
-    "different columns": (
-        lambda f: (f.assign(y=f.x0), other(f)),
-        {},
-        r"different columns: y \(y only in the sample\)",
-    ),
-    "nothing shared": (
-        lambda f: (f[["x0"]].assign(x0=1.0), f[["x0"]].assign(x0=1.0)),
-        {},
-        "share no column of numbers that varies",
-    ),
-    "NaN": (
-        lambda f: (f.assign(x1=np.where(f.index < 3, np.nan, f.x1)), other(f)),
-        {},
-        r"the sample has missing or infinite values \(x1 3 of 40\)",
-    ),
-    "infinite": (
-        lambda f: (f, other(f).assign(x2=np.inf)),
-        {},
-        r"the reference has missing or infinite values \(x2 40 of 40\)",
-    ),
-    "empty": (lambda f: (f[:0], other(f)), {}, "the sample holds 0 events; at least 10"),
-    "empty, of whole numbers": (
-        lambda f: (f[:0].astype(int), other(f)[:0].astype(int)),
-        {},
-        "the sample holds 0 events; at least 10",
-    ),
-    "tiny": (lambda f: (f, other(f)[:9]), {}, "the reference holds 9 events; at least 10"),
-    "a result's name": (
-        lambda f: (f.assign(rank=f.x0), other(f).assign(rank=f.x1)),
-        {},
-        "column rank has the name of a result",
-    ),
-    "complex": (
-        lambda f: (f.assign(z=f.x0 + 1j), other(f).assign(z=f.x1 + 1j)),
-        {"columns": ["x0", "z"]},
-        "z cannot be used: it holds complex numbers",
-    ),
-    "label as a feature": (
-        lambda f: (f.assign(found=[0, 1] * 20), other(f).assign(found=f.x0)),
-        {"columns": ["x0", "found"], "label": "found"},
-        "score.label: column found is a feature of score.columns too",
-    ),
-    "shared": (lambda f: (f, pd.concat([other(f), f[:7]])), {}, "7 events of the sample are also"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_bad_tables_are_refused_in_one_sentence(frame, case):
-    made, options, sentence = REFUSED[case]
-    with pytest.raises(ValueError, match=sentence) as told:
-        input_tables.select(*made(frame), **options)
-    assert "\n" not in str(told.value)
-
-
-def test_shared_events_may_be_allowed(frame):
-    problem = input_tables.select(frame, frame, shared_events="allow")
-    np.testing.assert_array_equal(problem.sample, problem.reference)
-
-
-def test_the_index_of_a_saved_table_is_no_feature(frame, tmp_path):
-    frame.to_csv(tmp_path / "new.csv")
-    other(frame)[:30].to_csv(tmp_path / "old.csv")
-    problem = input_tables.select(
-        input_tables.read(f"{tmp_path}/new.csv"), input_tables.read(f"{tmp_path}/old.csv")
-    )
-    assert problem.features == ("x0", "x1", "x2")
-    assert problem.left_out == {"Unnamed: 0": "it numbers the rows"}
-    numbered = frame.assign(run=np.arange(7, 47))
-    assert "run" in input_tables.select(numbered, other(numbered).assign(run=numbered.run)).left_out
-
-
-def test_columns_without_words_for_names(frame, tmp_path):
-    plain = pd.DataFrame(frame.to_numpy())
-    for place in ("a.csv", "a.parquet"):
-        path = tmp_path / place
-        plain.to_csv(path, index=False) if place == "a.csv" else plain.to_parquet(path)
-        table = input_tables.read(str(path))
-        chosen = input_tables.select(table, table + 10.0, columns=["2", "0"])
-        np.testing.assert_array_equal(chosen.sample, plain[[2, 0]].to_numpy())
-
-
-def test_names_of_events_that_a_file_can_hold(frame):
-    for ids in (
-        [2**70 + i for i in range(40)],
-        [*range(39), "last"],
-        np.arange(40, dtype=">i8"),
-        np.arange(40, dtype=np.uint64) + np.uint64(2**63),
-    ):
-        problem = input_tables.select(
-            frame.assign(name=pd.Series(ids)), other(frame), columns=["x0"], event_id="name"
-        )
-        problem.names.to_frame().to_parquet("/dev/null")
-        assert str(problem.names[3]) == str(ids[3])
-
-
-def test_names_in_a_csv_stay_as_they_are_written(frame, tmp_path):
-    written = ["007", "1E2", str(2**63 + 5), *(f"e{i}" for i in range(37))]
-    path = tmp_path / "a.csv"
-    frame.assign(name=written).to_csv(path, index=False)
-    table = input_tables.read(str(path), event_id="name")
-    problem = input_tables.select(table, other(frame), columns=["x0"], event_id="name")
-    assert problem.names.tolist() == written
-    assert table["x0"].dtype == np.float64
-
-
-@pytest.mark.parametrize("gap", ["", None, np.nan, pd.NA])
-def test_an_event_without_a_name_is_told(frame, tmp_path, gap):
-    ids = pd.Series([gap, *map(str, range(39))])
-    with pytest.raises(ValueError, match="column name is empty or NA for 1 of 40 events"):
-        input_tables.select(frame.assign(name=ids), other(frame), columns=["x0"], event_id="name")
-    frame.assign(name=ids).to_csv(tmp_path / "a.csv", index=False)
-    table = input_tables.read(str(tmp_path / "a.csv"), event_id="name")
-    with pytest.raises(ValueError, match="column name is empty or NA for 1 of 40 events"):
-        input_tables.select(table, other(frame), columns=["x0"], event_id="name")
 
 
 def test_more_entries_than_names_are_refused(tmp_path):

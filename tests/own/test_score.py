@@ -11,14 +11,16 @@ from localizer.base import metrics
 from localizer.base.copula import BackgroundCDF, median_distance
 from localizer.base.randomness import stream
 from localizer.estimators import witness
+from localizer.estimators.weights import Weights
+from localizer.kernels import feature_means
 from localizer.kernels.bank import EmpiricalBackground, GaussianBank, NormalBackground
 from localizer.own import batch_estimates, random_features, score
 from localizer.own.recipe import Choices, Recipe, choose
 from scipy.spatial.distance import cdist, pdist
 
 STREAMS = partial(stream, 9, "test_score")
-EXACT = Recipe(method="exact", factors=(0.5, 1.0))
-RFF = Recipe(method="rff", factors=(0.5, 1.0), n_per_bandwidth=64)
+EXACT = Recipe("standardized", method="exact", factors=(0.5, 1.0))
+RFF = Recipe("standardized", method="rff", factors=(0.5, 1.0), n_per_bandwidth=64)
 COORDINATES = ["as_is", "standardized", "uniform", "normal"]
 SOURCES = ["pooled", "reference"]
 
@@ -140,13 +142,13 @@ def test_rank_one_is_the_largest_score():
     assert sorted(twins)[:2] == [1.5, 1.5]
 
 
-def test_auto_is_exact_up_to_its_limit():
+def test_auto_is_exact_up_to_its_limits():
     x, y = data("auto")
     for limit, method in ((30 * 75, "exact"), (30 * 75 - 1, "rff")):
-        recipe = Recipe(factors=(1.0,), exact_limit=limit)
+        recipe = Recipe(factors=(1.0,), exact_limit=limit, calibration_limit=1)
         assert score.score_events(x, y, recipe, STREAMS).method == method
     for limit, method in ((75**2, "exact"), (75**2 - 1, "rff")):
-        recipe = Recipe(factors=(1.0,), exact_limit=limit)
+        recipe = Recipe(factors=(1.0,), calibration_limit=limit, exact_limit=1)
         assert oracles.mmd2(x, y, recipe, STREAMS)[1] == method
 
 
@@ -276,7 +278,7 @@ def test_few_companions_give_the_variance_without_bias():
 
 @pytest.mark.parametrize("recipe", [EXACT, RFF], ids=["exact", "rff"])
 def test_threads_change_nothing(recipe, monkeypatch):
-    monkeypatch.setattr(random_features, "_CHUNK", 16)
+    monkeypatch.setattr(feature_means, "CHUNK", 16)
     x, y = data("threads", N=70, M=50)
     before = numba.get_num_threads()
     found = []
@@ -291,10 +293,59 @@ def test_threads_change_nothing(recipe, monkeypatch):
 def test_chunks_change_digits_only(monkeypatch):
     x, y = data("chunks", N=70, M=50)
     whole = score.score_events(x, y, RFF, STREAMS)
-    monkeypatch.setattr(random_features, "_CHUNK", 16)
+    monkeypatch.setattr(feature_means, "CHUNK", 16)
     cut = score.score_events(x, y, RFF, STREAMS)
     np.testing.assert_allclose(whole.loo, cut.loo, atol=1e-6)
     np.testing.assert_allclose(whole.standard_error, cut.standard_error, rtol=1e-4)
+
+
+def in_parts(x, y, recipe, parts, weights=None):
+    """Return the scores as so many jobs find them, and their sums of features."""
+    sums = score.joined_sums(
+        [
+            score.feature_sums(x, y, recipe, STREAMS, weights=weights, part=k, parts=parts)
+            for k in range(parts)
+        ]
+    )
+    scored = [
+        score.score_events(
+            *(x, y, recipe, STREAMS),
+            weights=weights,
+            rows=score.rows_of(len(x), k, parts),
+            sums=sums,
+        )
+        for k in range(parts)
+    ]
+    return score.EventScores.joined(scored), sums
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weights"])
+@pytest.mark.parametrize("recipe", [EXACT, RFF], ids=["exact", "rff"])
+def test_jobs_that_share_the_events_find_the_same_bytes(recipe, weighted, monkeypatch):
+    monkeypatch.setattr(feature_means, "CHUNK", 32)
+    recipe = replace(recipe, ladder=(0.25, 1.0), companions=20)
+    x, y = data("parts", N=150, M=110)
+    rng = STREAMS("weights of parts")
+    weights = Weights(rng.uniform(0.5, 2, 150), rng.normal(1, 1, 110)) if weighted else None
+    whole = score.score_events(x, y, recipe, STREAMS, weights=weights)
+    # one chunk a job, two, and more jobs than there are chunks of the reference
+    for parts in (5, 2, 3, 7):
+        cut, sums = in_parts(x, y, recipe, parts, weights)
+        assert (sums is None) == (recipe is EXACT or recipe.method == "exact")
+        assert cut.method == whole.method
+        for name in ("witness", "loo", "error_data", "error_features", "studentized"):
+            assert getattr(cut, name).tobytes() == getattr(whole, name).tobytes(), (name, parts)
+
+
+def test_every_event_belongs_to_one_job(monkeypatch):
+    monkeypatch.setattr(feature_means, "CHUNK", 10)
+    for events in (1, 9, 10, 11, 95, 100):
+        for parts in (1, 2, 3, 12):
+            rows = [score.rows_of(events, part, parts) for part in range(parts)]
+            assert [k for one in rows for k in range(events)[one]] == list(range(events))
+            assert all(one.start % 10 == 0 or one.start == events for one in rows)
+            sizes = [-(-(one.stop - one.start) // 10) for one in rows]
+            assert max(sizes) - min(sizes) <= 1
 
 
 # --- invariances --------------------------------------------------------------------------
@@ -461,8 +512,11 @@ def test_a_feature_that_is_constant_in_a_part_changes_nothing():
     np.testing.assert_allclose(both_flat.loo, alone.loo, rtol=1e-12, atol=1e-15)
 
 
-def test_one_method_for_scores_and_calibration():
-    recipe = replace(EXACT, method="auto", exact_limit=10_000)
-    assert recipe.decided(40, 60).method == "exact"
-    assert recipe.decided(40, 61).method == "rff"
-    assert EXACT.decided(10**6, 10**6).method == "exact"
+def test_scores_and_their_calibration_have_limits_of_their_own():
+    recipe = Recipe(exact_limit=4000, calibration_limit=10_000)
+    assert recipe.for_scores(40, 60).method == "exact"
+    assert recipe.for_scores(40, 61).method == "rff"
+    assert recipe.for_calibration(40, 60).method == "exact"
+    assert recipe.for_calibration(40, 61).method == "rff"
+    assert EXACT.for_scores(10**6, 10**6) == EXACT.for_calibration(10**6, 10**6) == EXACT
+    assert RFF.for_scores(3, 3) == RFF.for_calibration(3, 3) == RFF

@@ -12,14 +12,15 @@ import numpy as np
 import oracles
 import pytest
 from localizer.base.randomness import stream
-from localizer.own import random_features, score, significance, splits
+from localizer.kernels import feature_means
+from localizer.own import score, significance, splits
 from localizer.own.recipe import Recipe
 from localizer.own.significance import NullDraws, band, joined, observe, p_value, permutations
 from scipy.stats import binom, chi2
 
 STREAMS = partial(stream, 4, "test_significance")
-EXACT = Recipe(method="exact", factors=(0.5, 1.0))
-RFF = Recipe(method="rff", factors=(0.5, 1.0), n_per_bandwidth=20)
+EXACT = Recipe("standardized", method="exact", factors=(0.5, 1.0))
+RFF = Recipe("standardized", method="rff", factors=(0.5, 1.0), n_per_bandwidth=20)
 DRAWS = 9
 SAMPLES = 150
 
@@ -55,6 +56,9 @@ RECIPES = {
     "reference": replace(EXACT, source="reference"),
     "reference copula": replace(EXACT, source="reference", coordinates="uniform"),
     "reference rff": replace(RFF, source="reference", coordinates="as_is"),
+    "evidence": replace(EXACT, ranking="evidence"),
+    "evidence rff": replace(RFF, ranking="evidence"),
+    "evidence reference": replace(EXACT, ranking="evidence", source="reference"),
 }
 
 
@@ -72,6 +76,7 @@ def test_the_largest_scores_are_calibrated_on_null_samples(name):
     for rank in range(3):
         p = [p_value(seen.largest[0, rank], null.largest[:, rank]) for seen, null in found]
         assert uniform(p) > 1e-6
+    assert uniform([p_value(-seen.lowest[0], -null.lowest) for seen, null in found]) > 1e-6
 
 
 @pytest.mark.simulation
@@ -121,11 +126,12 @@ def test_a_real_shift_is_seen():
 # --- what a permutation is ----------------------------------------------------------------
 
 
+@pytest.mark.parametrize("by", ["contribution", "evidence"])
 @pytest.mark.parametrize("source", ["pooled", "reference"])
 @pytest.mark.parametrize("recipe", [EXACT, RFF], ids=["exact", "rff"])
 @pytest.mark.parametrize("coordinates", ["as_is", "standardized", "uniform", "normal"])
-def test_a_permutation_is_the_whole_analysis_of_mixed_events(coordinates, recipe, source):
-    recipe = replace(recipe, coordinates=coordinates, source=source)
+def test_a_permutation_is_the_whole_analysis_of_mixed_events(coordinates, recipe, source, by):
+    recipe = replace(recipe, coordinates=coordinates, source=source, ranking=by)
     x, y = null_data("whole")
     found = permutations(x, y, recipe, STREAMS, numbers=range(3, 6), top=4)
     pooled = np.concatenate([x, y])
@@ -133,9 +139,11 @@ def test_a_permutation_is_the_whole_analysis_of_mixed_events(coordinates, recipe
         mixed = pooled[np.argsort(STREAMS("permutation", p).random(len(pooled)))]
         a, b = mixed[:12], mixed[12:]
         value, _ = oracles.mmd2(a, b, recipe, STREAMS)
-        loo = score.score_events(a, b, recipe, STREAMS).loo
+        scores = score.score_events(a, b, recipe, STREAMS).ranked(by)
         assert found.mmd2[row] == pytest.approx(value, abs=2e-6)
-        np.testing.assert_allclose(found.largest[row], np.sort(loo)[::-1][:4], atol=2e-6)
+        atol = 2e-6 if by == "contribution" else 2e-4
+        np.testing.assert_allclose(found.largest[row], np.sort(scores)[::-1][:4], atol=atol)
+        assert found.lowest[row] == pytest.approx(scores.min(), abs=atol)
     assert found.numbers.tolist() == [3, 4, 5]
 
 
@@ -146,13 +154,14 @@ def test_the_data_are_seen_as_they_are_scored(recipe):
     assert seen.mmd2[0] == pytest.approx(oracles.mmd2(x, y, recipe, STREAMS)[0], abs=1e-12)
     loo = score.score_events(x, y, recipe, STREAMS).loo
     np.testing.assert_allclose(seen.largest[0], np.sort(loo)[::-1], atol=2e-6)
+    assert seen.lowest[0] == pytest.approx(loo.min(), abs=2e-6)
 
 
 @pytest.mark.parametrize("source", ["pooled", "reference"])
 @pytest.mark.parametrize("recipe", [EXACT, RFF], ids=["exact", "rff"])
 def test_jobs_and_threads_change_no_byte(recipe, source, monkeypatch):
-    monkeypatch.setattr(random_features, "_CHUNK", 64)
-    monkeypatch.setattr(splits, "_ROWS", 16)
+    monkeypatch.setattr(feature_means, "CHUNK", 64)
+    monkeypatch.setattr(splits, "ROWS", 16)
     recipe = replace(recipe, source=source)
     x, y = null_data("jobs", N=90, M=110)
     run = partial(permutations, x, y, recipe, STREAMS, top=5)

@@ -62,10 +62,22 @@ def test_a_feature_with_one_value_almost_everywhere_has_an_axis():
 
 
 def test_responsible_events_have_positive_scores():
-    scores = pd.DataFrame({"loo": [0.3, -0.1, 0.1, -0.2], "rank": [1, 3, 2, 4]})
+    signs = top_events.departures([0.3, -0.1, 0.1, -0.2])
+    scores = pd.DataFrame({"departure": signs, "rank": [1, 3, 2, 4]})
     assert top_events.responsible(scores, top=3).index.tolist() == [0, 2]
     assert top_events.responsible(scores, top=1).index.tolist() == [0]
-    assert top_events.responsible(scores.assign(loo=-1.0), top=3).index.tolist() == [0]
+    none = scores.assign(departure="deficit")
+    assert top_events.responsible(none, top=3).index.tolist() == [0]
+
+
+def test_deficits_are_the_lowest_scores_the_lowest_first():
+    values = [0.3, -0.1, 0.0, -0.2]
+    scores = pd.DataFrame(
+        {"departure": top_events.departures(values), "rank": top_events.ranks(values)}
+    )
+    assert scores["departure"].tolist() == ["excess", "deficit", "none", "deficit"]
+    assert top_events.deficits(scores, top=3).index.tolist() == [3, 1]
+    assert top_events.deficits(scores, top=1).index.tolist() == [3]
 
 
 def test_field_is_the_mean_in_each_cell():
@@ -104,3 +116,20 @@ def test_a_statistic_that_no_event_changes_ranks_none():
     _, summary = top_events.statistics_beside_witness(localized, scores)
     assert summary[["auc", "correlation_with_loo"]].isna().all().all()
     assert summary["auc_of_loo"][0] == 0.75
+
+
+def test_the_best_and_a_random_part_of_the_others_are_drawn():
+    rank = np.random.default_rng(2).permutation(1000) + 1
+    first, second = (
+        top_events.drawn(rank, stream(seed, "score", "explorer"), most=120, top=20)
+        for seed in (1, 2)
+    )
+    for rows in (first, second):
+        assert len(np.unique(rows)) == 120
+        assert set(rank[rows]) >= set(range(1, 21))
+        assert (np.diff(rows) > 0).all()
+    # of the 980 others no part is left out
+    assert set(first) != set(second)
+    assert np.histogram(rank[first], bins=5, range=(21, 1001))[0].min() > 8
+    again = top_events.drawn(rank, stream(1, "score", "explorer"), most=120, top=20)
+    assert again.tolist() == first.tolist()

@@ -8,10 +8,13 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+import uproot
 from localizer.base.randomness import stream
 from localizer.experiments.event_distributions import NAMES
+from localizer.figures import explorer
 from localizer.figures import score as figures
-from localizer.own import batch_estimates, calibration, crossfit, score, significance
+from localizer.kernels import feature_means
+from localizer.own import batch_estimates, calibration, crossfit, score, significance, top_events
 from localizer.own.recipe import Recipe
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import ks_2samp
@@ -23,7 +26,8 @@ N, M = 24, 36
 RECIPE = {
     **{"coordinates": "standardized", "source": "pooled", "factors": [0.5, 1.0]},
     **{"method": "exact", "exact_limit": 10**9, "companions": 10, "pairs": 10_000},
-    "n_per_bandwidth": 16,
+    **{"n_per_bandwidth": 16, "ladder": [0.25, 0.5], "ranking": "contribution"},
+    "calibration_limit": 10**9,
 }
 NO_BATCHES = {"estimators": [], "m": 3, "R": 4, "group_size": 2, "rank": 4}
 
@@ -85,6 +89,7 @@ def tables(tmp_path):
 def run_problem(run_script, tmp_path, **params):
     places = {"sample": f"{tmp_path}/new.csv", "reference": f"{tmp_path}/old.csv"}
     defaults = {"columns": [], "label": "", "id": "", "shared_events": "refuse", "seed": SEED}
+    defaults |= {"sample_weight": "", "reference_weight": ""}
     names = ("arrays.npz", "events.parquet", "about.json")
     output = {name.partition(".")[0]: f"{tmp_path}/{name}" for name in names}
     run_script(
@@ -138,6 +143,28 @@ def test_a_table_that_is_too_long_is_thinned_as_a_whole(run_script, tmp_path, ta
     )
 
 
+@pytest.mark.parametrize("kind", ["mktree", "mkrntuple"])
+def test_trees_of_a_root_file_are_scored_as_the_same_csv(run_script, tmp_path, tables, kind):
+    places = {}
+    for which, table in zip(("sample", "reference"), tables, strict=True):
+        numbers = {name: table[name].to_numpy() for name in table.select_dtypes("number")}
+        with uproot.recreate(tmp_path / f"{which}.root") as file:
+            file.mktree("decoy", {"u": np.zeros(50)})
+            getattr(file, kind)("nominal", numbers)
+        places[which] = f"{tmp_path}/{which}.root:nominal"
+    options = {"label": "kind", "columns": ["v", "u"]}
+    found = []
+    for words in ({}, {"tables": places}):
+        arrays, events, about = run_problem(run_script, tmp_path, **options, **words)
+        (tmp_path / "arrays.npz").rename(tmp_path / "problem.npz")
+        found.append((arrays, events, run_events(run_script, tmp_path)[0]))
+    assert about["sample"] == places["sample"]
+    for name, values in found[0][0].items():
+        np.testing.assert_array_equal(found[1][0][name], values)
+    for one, other in zip(found[0][1:], found[1][1:], strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
 def test_no_label_and_no_names(run_script, tmp_path, tables):
     arrays, events, _ = run_problem(run_script, tmp_path, columns=["v"])
     assert "label" not in arrays
@@ -164,23 +191,36 @@ def test_the_lhco_samples_become_tables(run_script, tmp_path):
 
 
 def test_only_the_second_month_of_the_example_has_faults(run_script, tmp_path):
-    output = {name: f"{tmp_path}/{name}.csv" for name in ("sample", "reference")}
+    names = ("sample", "reference", "off", "power", "temperature")
+    output = {name: f"{tmp_path}/{name}.csv" for name in names}
     params = {"seed": 1, "readings": 200, "worn": 0.1}
     run_script("score_example.py", output=output, params=params)
-    sample, reference = (pd.read_csv(output[name]) for name in output)
+    sample, reference, *varied = (pd.read_csv(output[name]) for name in output)
     assert sample["fault"].sum() == 20
     assert set(sample) - set(reference) == {"fault"}
     assert len(sample) == len(reference) == 200
+    # the same readings, by instruments that are off
+    for table, power, temperature in zip(
+        varied, (1.03, 1.03 * 0.95, 1.03), (-0.6, -0.6, 0.4), strict=True
+    ):
+        np.testing.assert_allclose(table["power"], power * reference["power"], atol=2e-4)
+        np.testing.assert_allclose(
+            table["temperature"], reference["temperature"] + temperature, atol=2e-4
+        )
+        assert table["flow"].equals(reference["flow"])
 
 
 # --- scores and their calibration ---------------------------------------------------------
 
 
-def run_events(run_script, tmp_path, *, recipe=RECIPE, folds=0, batches=NO_BATCHES):
+def run_events(run_script, tmp_path, *, recipe=RECIPE, folds=0, batches=NO_BATCHES, parts=()):
     output = {"scores": f"{tmp_path}/scores.parquet", "about": f"{tmp_path}/scores.json"}
     run_script(
         "score_events.py",
-        input={"problem": f"{tmp_path}/problem.npz", "events": f"{tmp_path}/events.parquet"},
+        input={
+            **{"problem": f"{tmp_path}/problem.npz", "events": f"{tmp_path}/events.parquet"},
+            "parts": list(parts),
+        },
         output=output,
         params={"seed": SEED, "recipe": recipe, "folds": folds, "batches": batches},
     )
@@ -192,7 +232,8 @@ def test_every_score_has_its_column(run_script, tmp_path, problem):
     scores, about = run_events(run_script, tmp_path)
     expected = by_definition(problem)
     assert scores.columns.tolist() == [
-        *("event", "rank", "loo", "error", "error_features", "witness", "label"),
+        *("event", "rank", "departure", "loo", "error", "error_features", "studentized"),
+        *("witness", "label"),
     ]
     for name in ("loo", "error", "witness"):
         np.testing.assert_allclose(scores[name], expected[name], rtol=1e-9, atol=1e-12)
@@ -206,9 +247,31 @@ def test_every_score_has_its_column(run_script, tmp_path, problem):
     assert about["bandwidths"] == pytest.approx([0.5 * about["d_med"], about["d_med"]])
 
 
+@pytest.mark.usefixtures("problem")
+@pytest.mark.parametrize("method", ["exact", "rff"])
+def test_events_that_jobs_share_are_scored_the_same(run_script, tmp_path, method, monkeypatch):
+    monkeypatch.setattr(feature_means, "CHUNK", 10)
+    recipe = {**RECIPE, "method": method}
+    whole = run_events(run_script, tmp_path, recipe=recipe)
+    made = {"sums": [], "events": []}
+    for kind, inputs in (("sums", {}), ("events", {"sums": made["sums"]})):
+        for part in range(2):
+            run_script(
+                f"score_{kind}_part.py",
+                input={"problem": f"{tmp_path}/problem.npz", **inputs},
+                output=[path := f"{tmp_path}/{kind}{part}.npz"],
+                params={"seed": SEED, "recipe": recipe, "part": part, "jobs": 2},
+            )
+            made[kind].append(path)
+    # two chunks of ten, and what is left
+    assert [len(files.read_npz(path)["loo"]) for path in made["events"]] == [20, N - 20]
+    shared = run_events(run_script, tmp_path, recipe=recipe, parts=made["events"])
+    pd.testing.assert_frame_equal(shared[0], whole[0], check_exact=True)
+    assert shared[1] == whole[1]
+
+
 def test_random_features_add_their_error_to_that_of_the_data(run_script, tmp_path, problem):
-    # the witness alone could be exact, its p-value could not: both are done by features
-    limit = {**RECIPE, "method": "auto", "exact_limit": (N + M) ** 2 - 1}
+    limit = {**RECIPE, "method": "auto", "exact_limit": N * (N + M) - 1}
     scores, about = run_events(run_script, tmp_path, recipe=limit)
     assert about["method"] == "rff"
     recipe = Recipe(**{**RECIPE, "method": "rff"})
@@ -247,7 +310,7 @@ def test_a_part_of_the_null_holds_its_own_draws(run_script, tmp_path, problem, d
     wide = {**problem, "reference": rng.normal(size=(60, 3))}
     arrays = {name: wide[name] for name in ("sample", "reference")}
     files.write_npz(arrays, tmp_path / "problem.npz")
-    recipe = {**RECIPE, "method": "auto", "exact_limit": (N + 60) ** 2 - 1}
+    recipe = {**RECIPE, "method": "auto", "calibration_limit": (N + 60) ** 2 - 1}
     params = {"seed": SEED, "recipe": recipe, "top": 4, "draw": draw, "numbers": [3, 4, 5]}
     run_script(
         "score_null_part.py",
@@ -279,6 +342,7 @@ def calibrated(run_script, tmp_path, problem):
     scores = pd.DataFrame({"event": np.arange(N), "loo": loo, "error": expected["error"]})
     scores["rank"] = [1 + sum(loo > value) for value in loo]
     scores["label"] = problem["label"]
+    scores["studentized"] = rng.permutation(loo)
     files.write_parquet(scores, tmp_path / "scores.parquet")
     files.write_json({"method": "exact", "d_med": 2.5}, tmp_path / "scored.json")
     # the data lie within the null draws, one third of the way from the top
@@ -287,6 +351,7 @@ def calibrated(run_script, tmp_path, problem):
         "numbers": np.arange(39),
         "mmd2": expected["mmd2"] + rng.normal(-0.01, 0.02, size=39),
         "largest": -np.sort(-largest, axis=1),
+        "lowest": loo.min() + rng.normal(0.02, 0.05, size=39),
     }
     for name, rows in (("last", slice(20, 39)), ("first", slice(0, 20))):
         part = {key: values[rows] for key, values in null.items()}
@@ -321,6 +386,10 @@ def test_the_p_values_are_counted_by_hand(calibrated):
     assert above != above_largest
     assert found["p_value"] == (1 + above) / 40
     assert found["p_largest"] == (1 + above_largest) / 40
+    below = sum(value <= expected["loo"].min() for value in null["lowest"])
+    assert 0 < below < 39
+    assert found["p_lowest"] == (1 + below) / 40
+    assert found["calibration_method"] == "exact"
     mean = sum(null["mmd2"]) / 39
     variance = sum((null["mmd2"] - mean) ** 2) / 38
     assert found["mmd2_null_sd"] == pytest.approx(variance**0.5)
@@ -343,7 +412,7 @@ def test_the_band_is_that_of_each_rank(calibrated):
     ranking, null, scores = (calibrated[name] for name in ("ranking", "null", "scores"))
     assert ranking["rank"].tolist() == [1, 2, 3, 4]
     largest = sorted(scores["loo"], reverse=True)[:4]
-    assert ranking["loo"].tolist() == largest
+    assert ranking["score"].tolist() == largest
     by_score = dict(zip(scores["loo"], scores["error"], strict=True))
     assert ranking["error"].tolist() == [by_score[value] for value in largest]
     for rank in range(4):
@@ -363,10 +432,12 @@ def portrait(run_script, tmp_path, problem):
     rng = np.random.default_rng(16)
     loo = rng.permutation(np.linspace(-1, 1, N))
     scores = problem["events"][["event"]].assign(
-        rank=[1 + sum(loo > value) for value in loo], loo=loo, witness=rng.normal(size=N)
+        rank=[1 + sum(loo > value) for value in loo],
+        departure=np.where(loo > 0, "excess", "deficit"),
+        **{"loo": loo, "witness": rng.normal(size=N)},
     )
     files.write_parquet(scores, tmp_path / "scores.parquet")
-    output = ("top", "features", "histograms", "fields")
+    output = ("top", "deficits", "features", "histograms", "fields", "explorer")
     inputs = {"problem": "problem.npz", "about": "about"}
     inputs |= {"events": "events.parquet", "scores": "scores.parquet"}
 
@@ -375,7 +446,7 @@ def portrait(run_script, tmp_path, problem):
             "score_portrait.py",
             input={name: f"{tmp_path}/{file}" for name, file in inputs.items()},
             output={name: f"{tmp_path}/{name}.csv" for name in output},
-            params={"top": 5},
+            params={"top": 5, "seed": SEED},
         )
         return {name: pd.read_csv(tmp_path / f"{name}.csv") for name in output}, scores
 
@@ -389,6 +460,11 @@ def test_the_top_list_is_the_largest_scores(portrait, problem):
     for name in scores:
         assert made["top"][name].tolist() == scores[name][rows].tolist()
     assert made["top"][["a", "b", "c"]].to_numpy().tolist() == problem["sample"][rows].tolist()
+    lowest = sorted(range(N), key=lambda i: scores["loo"][i])[:5]
+    assert made["deficits"]["event"].tolist() == scores["event"][lowest].tolist()
+    assert (
+        made["deficits"][["a", "b", "c"]].to_numpy().tolist() == problem["sample"][lowest].tolist()
+    )
     table = made["features"].set_index("feature")
     top, reference = problem["sample"][rows], problem["reference"]
     for k, name in enumerate("abc"):
@@ -396,6 +472,21 @@ def test_the_top_list_is_the_largest_scores(portrait, problem):
         assert table["reference_mean"][name] == pytest.approx(reference[:, k].mean())
         distance = ks_2samp(top[:, k], reference[:, k]).statistic
         assert table["distance"][name] == pytest.approx(distance, rel=1e-12)
+
+
+def test_the_explorer_gets_some_events_whole(portrait, problem, monkeypatch):
+    monkeypatch.setattr(top_events.drawn, "__kwdefaults__", {"most": 15, "top": 4})
+    made, scores = portrait()
+    rows = top_events.drawn(scores["rank"], STREAMS("explorer"))
+    assert len(rows) == 15
+    shown = made["explorer"]
+    order = made["features"]["feature"].tolist()
+    assert shown.columns.tolist() == [*scores.columns, *order]
+    assert shown["event"].tolist() == scores["event"][rows].tolist()
+    assert shown["loo"].tolist() == scores["loo"][rows].tolist()
+    assert shown["b"].tolist() == problem["sample"][rows, 1].tolist()
+    monkeypatch.undo()
+    assert len(portrait()[0]["explorer"]) == N
 
 
 def test_each_histogram_is_of_the_events_it_names(portrait, problem):
@@ -479,29 +570,54 @@ def test_the_figures_get_their_tables_and_names_stay_text(run_script, tmp_path, 
 def test_the_page_gets_what_it_shows(run_script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "page.j2").write_text(
-        "{{ run }} {{ found.p_value }} {{ p_largest }} {{ words.loo }} "
+        "{{ run }} {{ found.p_value }} {{ said[1][:50] }} {{ words.loo }} {{ explorer }} "
         "{{ about.features|join('+') }} {{ rules|join(',') }} "
         "{% for chapter in chapters %}{{ chapter.title }}:"
-        "{% for item in chapter['items'] %}{{ item.title }}{% endfor %}{% endfor %}"
+        "{% for item in chapter['items'] %}{{ item.title }}"
+        "{% for column in item.table.columns %} {{ column.name }}={{ column.cells[0].text }}"
+        "{% endfor %}{% endfor %}{% endfor %}"
     )
     (tmp_path / "a.smk").write_text("rule used:\n    input: 1\n\nrule other:\n    input: 2\n")
     (tmp_path / "caption.rst").write_text("A caption.")
-    files.write_csv(pd.DataFrame({"loo": [0.5]}), tmp_path / "top.csv")
-    files.write_json({"features": ["a", "b"]}, tmp_path / "about.json")
-    files.write_json({"p_value": 0.125, "p_largest": 0.001, "draws": 999}, tmp_path / "found.json")
+    # a feature of the user's is no error of another, whatever it is called
+    top = {"loo": [0.5], "loo_error": [0.25], "a": [1.5], "a_error": [2.5]}
+    files.write_csv(pd.DataFrame(top), tmp_path / "top.csv")
+    drawn = pd.DataFrame({"event": ["NA", "007"], "loo": [np.nan, 1.0], "1": [2.0, 3.0]})
+    by_distance = pd.DataFrame({"feature": ["NA", "1"]})
+    ranking = pd.DataFrame({"rank": [1], "low": [0.5], "high": [1.5]})
+    files.write_csv(drawn, tmp_path / "drawn.csv")
+    files.write_csv(by_distance, tmp_path / "by_distance.csv")
+    files.write_csv(ranking, tmp_path / "ranking.csv")
+    given = []
+    monkeypatch.setattr(
+        explorer, "explorer", lambda *tables, **words: given.append((*tables, words)) or "parts"
+    )
+    files.write_json({"features": ["a", "a_error"]}, tmp_path / "about.json")
+    known = {"p_value": 0.125, "p_largest": 0.001, "p_lowest": 0.25, "draws": 999}
+    known |= {"ranking": "evidence", "draws_from": "permutations", "method": "exact"}
+    files.write_json({**known, "calibration_method": "exact"}, tmp_path / "found.json")
     item = {"file": "top.csv", "caption": "caption.rst", "category": "Which?", "title": "These"}
     run_script(
         "score_page.py",
         input={
-            **{"template": "page.j2", "sources": ["a.smk"]},
-            **{"about": "about.json", "found": "found.json"},
+            **{"template": "page.j2", "sources": ["a.smk"], "explorer": "parts/explorer.j2"},
+            **{"about": "about.json", "found": "found.json", "drawn": "drawn.csv"},
+            **{"ranking": "ranking.csv", "by_distance": "by_distance.csv"},
         },
         output=["page.html"],
         params={"run": "mine", "content": [{**item, "rule": "used", "script": "s.py"}]},
     )
-    assert (
-        tmp_path / "page.html"
-    ).read_text() == "mine 0.125 p &lt;= 0.001 score a+b used Which?:These"
+    said = "Among all events, the largest score has p &lt;= 0.001"
+    page = (tmp_path / "page.html").read_text()
+    shown = "loo=0.50(25) a=1.5 a_error=2.5"
+    assert page == f"mine 0.125 {said} score parts a+a_error used Which?:These {shown}"
+    ((shown, band, words),) = given
+    pd.testing.assert_frame_equal(shown, drawn)
+    pd.testing.assert_frame_equal(band, ranking)
+    assert list(words["features"]) == ["NA", "1"]
+    assert words["words"] is calibration.COLUMNS
+    # the explorer ranks by what the events were ranked by
+    assert words["score"] == "studentized"
     # the page is no result: it leaves no record
     assert not (tmp_path / "logs/score_page.json").exists()
 

@@ -2,9 +2,12 @@
 
 import json
 
+import localizer
 import numpy as np
 import pandas as pd
 import pytest
+import uproot
+from own_data import SHARED, found_in, overlay
 from scipy.spatial.distance import pdist
 from stage import files
 
@@ -12,13 +15,6 @@ SMALL = """
   top: 20
   calibration: {draws: 39}
 """
-
-
-def overlay(project, shipped, more):
-    """Write a copy of a shipped configuration with more keys of its section ``score``."""
-    text = (project.root / "config" / shipped).read_text()
-    (project.root / "config/mine.yaml").write_text(text + more)
-    return ("--configfile", "config/mine.yaml")
 
 
 def read(folder):
@@ -34,8 +30,8 @@ def check_what_a_reader_sees(folder):
     ranking = pd.read_csv(folder / "ranking.csv")
     order = np.argsort(-scores["loo"].to_numpy(), kind="stable")[: len(top)]
     assert top["event"].astype(str).tolist() == scores["event"][order].astype(str).tolist()
-    for table in (top, ranking):
-        assert table["loo"].tolist() == scores["loo"][order].tolist()
+    for table, column in ((top, "loo"), (ranking, "score")):
+        assert table[column].tolist() == scores["loo"][order].tolist()
         assert table["rank"].tolist() == list(range(1, len(top) + 1))
     parts = [files.read_npz(path) for path in (folder / "null").glob("*.npz")]
     largest = np.concatenate([part["largest"] for part in parts])
@@ -75,8 +71,24 @@ def test_the_example_that_ships(project):
     assert (by_name.loc[top["event"], "power"].to_numpy() == top["power"].to_numpy()).all()
     page = (folder / "report.html").read_text()
     assert "What the scores mean, and what they do not" in page
-    assert page.count("data:image/png;base64") == 3
+    assert page.count('src="data:image/png;base64') == 3
     assert project.planned("score", "--configfile", "config/mine.yaml") == {}
+    check_that_python_finds_the_same(project.root / "results/example", found, scores)
+
+
+def check_that_python_finds_the_same(tables, found, scores):
+    """Score the same files with the same seed by the function for users."""
+    again = localizer.score(
+        *(tables / "sample.csv", tables / "reference.csv"),
+        columns=["flow", "pressure", "power", "vibration", "temperature"],
+        **{"label": "fault", "id": "reading", "top": 20, "folds": 3},
+        calibration={"draws": 39},
+    )
+    for name in ("p_value", "p_largest", "p_lowest", "mmd2", "largest", "lowest", "auc"):
+        assert again.found[name] == found[name], name
+    assert again.scores.index.tolist() == scores["event"].tolist()
+    for name in ("witness", "loo", "error", "studentized", "rank", "departure", "cross_fitted"):
+        assert again.scores[name].tolist() == scores[name].tolist(), name
 
 
 def test_the_example_of_the_lhc_olympics(project):
@@ -88,15 +100,18 @@ def test_the_example_of_the_lhc_olympics(project):
 
 
 def test_every_other_way_to_the_scores(project):
-    """Arrays of an archive, choices by the reference, random features, pseudoexperiments."""
+    """An archive, a ROOT file, choices by the reference, random features, pseudoexperiments."""
     rng = np.random.default_rng(8)
     shifted, plain = rng.normal(0.9, size=(120, 2)), rng.normal(size=(400, 2))
-    np.savez(project.root / "mine.npz", old=plain, decoy=np.zeros((50, 3)), new=shifted)
+    np.savez(project.root / "mine.npz", decoy=np.zeros((50, 3)), new=shifted)
+    with uproot.recreate(project.root / "mine.root") as file:
+        file.mktree("decoy", {"x0": np.zeros(50), "x1": np.zeros(50)})
+        file.mktree("old", {"x0": plain[:, 0], "x1": plain[:, 1]})
     more = "  coordinates: standardized\n  source: reference\n  method: rff\n"
     more += "  features_per_bandwidth: 64\n  top: 20\n"
     more += "  calibration: {from: pseudoexperiments, draws: 39, draws_per_job: 20}\n"
     (project.root / "config/mine.yaml").write_text(
-        f"run: mine\nscore:\n  sample: mine.npz::new\n  reference: mine.npz::old\n{more}"
+        f"run: mine\nscore:\n  sample: mine.npz::new\n  reference: mine.root:old\n{more}"
     )
     project.snakemake("score", "--configfile", "config/mine.yaml")
     folder = project.root / "results/mine/score"
@@ -113,6 +128,20 @@ def test_every_other_way_to_the_scores(project):
     )
     one = dict(np.load(folder / "null/000020.npz"))
     assert one["numbers"].tolist() == list(range(20, 39))
+
+
+@pytest.mark.slow
+def test_jobs_that_share_the_events_leave_the_same_bytes(project):
+    folder, found = project.root / "results/own/score", {}
+    for jobs in (1, 3, 2):
+        words = overlay(project, "own.yaml", SHARED + f"  jobs: {jobs}\n")
+        project.snakemake("score", *words)
+        found[jobs] = found_in(folder)
+        assert len(found[jobs]) > 10
+        if jobs == 3:
+            parts = [dict(np.load(folder / f"events/{k}.npz")) for k in range(3)]
+            assert [len(part["loo"]) for part in parts] == [16384, 16384, 40000 - 2 * 16384]
+    assert found[1] == found[3] == found[2]
 
 
 OWN_STATISTIC = '''

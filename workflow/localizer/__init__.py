@@ -9,9 +9,9 @@ cites the label of the equation of the paper that it implements. The functions f
 >>> reference = streams("reference").normal(size=(300, 2))
 >>> sample = streams("sample").normal(size=(200, 2))
 >>> sample[:20] = [1.5, 1.5] + 0.1 * sample[:20]
->>> scores = localizer.score_events(sample, reference, localizer.Recipe(), streams)
->>> round(localizer.auc(scores.loo, [1] * 20 + [0] * 180), 2)
-1.0
+>>> result = localizer.score(sample, reference, calibration={"draws": 99})
+>>> result.p_value, round(localizer.auc(result.scores["loo"], [1] * 20 + [0] * 180), 2)
+(0.02, 0.99)
 """
 
 from importlib import import_module
@@ -29,7 +29,9 @@ _FACE = {
     "estimators.localize": ("localize",),
     "own.batch_estimates": ("batch_estimates",),
     "own.crossfit": ("cross_fit",),
+    "own.face": ("score",),
     "own.recipe": ("Recipe",),
+    "own.result": ("Result",),
     "own.score": ("score_events",),
 }
 _MODULE = {name: module for module, names in _FACE.items() for name in names}

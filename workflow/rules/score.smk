@@ -7,10 +7,11 @@ RECIPE = {
     **{
         name: SCORE[name]
         for name in (
-            *("coordinates", "source", "method"),
+            *("coordinates", "source", "ladder", "ranking", "method"),
             *("exact_limit", "companions", "pairs"),
         )
     },
+    "calibration_limit": SCORE["calibration"]["exact_limit"],
     "factors": SCORE["bandwidths"],
     "n_per_bandwidth": SCORE["features_per_bandwidth"],
 }
@@ -25,6 +26,9 @@ rule score_example:
     output:
         sample="results/example/sample.csv",
         reference="results/example/reference.csv",
+        off="results/example/reference_off.csv",
+        power="results/example/reference_power.csv",
+        temperature="results/example/reference_temperature.csv",
     log:
         "results/example/logs/score_example.log",
     localrule: True
@@ -72,7 +76,10 @@ rule score_problem:
     params:
         **{
             name: SCORE[name]
-            for name in ("columns", "label", "id", "shared_events", "max_events")
+            for name in (
+                *("columns", "label", "id", "sample_weight", "reference_weight"),
+                *("shared_events", "max_events"),
+            )
         },
         # with the name of an array in the file, where there is one
         tables={name: SCORE.get(name) for name in ("sample", "reference")},
@@ -84,11 +91,61 @@ rule score_problem:
 # --- scores and their calibration --------------------------------------------------
 
 
+rule score_sums_part:
+    input:
+        **compiled("score_sums_part.py"),
+        problem=rules.score_problem.output.arrays,
+    output:
+        result("score/sums/{part}.npz"),
+    log:
+        result("logs/score_sums_part/{part}.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 8
+    resources:
+        **needs(gb=4, minutes=60),
+    params:
+        seed=config["seed"],
+        recipe=RECIPE,
+        part=lambda wildcards: int(wildcards.part),
+        jobs=SCORE["jobs"],
+    script:
+        "../scripts/score_sums_part.py"
+
+
+rule score_events_part:
+    input:
+        **compiled("score_events_part.py"),
+        problem=rules.score_problem.output.arrays,
+        sums=expand(result("score/sums/{part}.npz"), part=range(SCORE["jobs"])),
+    output:
+        result("score/events/{part}.npz"),
+    log:
+        result("logs/score_events_part/{part}.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 8
+    resources:
+        **needs(gb=4, minutes=60),
+    params:
+        seed=config["seed"],
+        recipe=RECIPE,
+        part=lambda wildcards: int(wildcards.part),
+        jobs=SCORE["jobs"],
+    script:
+        "../scripts/score_events_part.py"
+
+
 rule score_events:
     input:
         **compiled("score_events.py"),
         problem=rules.score_problem.output.arrays,
         events=rules.score_problem.output.events,
+        # one job scores them all by itself
+        parts=expand(
+            result("score/events/{part}.npz"),
+            part=range(SCORE["jobs"]) if SCORE["jobs"] > 1 else [],
+        ),
     output:
         scores=result("score/scores.parquet"),
         about=result("score/scores.json"),
@@ -169,9 +226,11 @@ rule score_portrait:
         scores=rules.score_events.output.scores,
     output:
         top=your("top.csv", "Which events?", "The most responsible events"),
+        deficits=your("deficits.csv", "Which events?", "Where the sample has too few"),
         features=your("features.csv", "Where do they lie?", "By feature, in numbers"),
         histograms=result("score/histograms.csv"),
         fields=result("score/pairs.csv"),
+        explorer=result("score/explorer.csv"),
     log:
         result("logs/score_portrait.log"),
     conda:
@@ -180,6 +239,7 @@ rule score_portrait:
         **needs(gb=2),
     params:
         top=SCORE["top"],
+        seed=config["seed"],
     script:
         "../scripts/score_portrait.py"
 
@@ -270,14 +330,62 @@ rule score_statistics:
         "../scripts/score_statistics.py"
 
 
+# --- a reference that may be wrong -------------------------------------------------
+VARIATIONS = SCORE["variations"]
+
+
+rule score_nuisances:
+    input:
+        **compiled("score_nuisances.py"),
+        problem=rules.score_problem.output.arrays,
+        about=rules.score_problem.output.about,
+        events=rules.score_problem.output.events,
+        reference=own_table("reference"),
+        tables=[parted(v["table"])[0] for v in VARIATIONS if v["table"]],
+    output:
+        scores=your(
+            "profiled.csv",
+            "Is it the reference?",
+            "Scores beside the profiled ones",
+        ),
+        table=your("variations.csv", "Is it the reference?", "What was fitted"),
+        figure=[
+            your("pulls.png", "Is it the reference?", "The size of each variation"),
+            result("score/pulls.pdf"),
+        ],
+        about=result("score/variations.json"),
+    log:
+        result("logs/score_nuisances.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 8
+    resources:
+        **needs(gb=4, minutes=60),
+    params:
+        seed=config["seed"],
+        recipe=RECIPE,
+        max_events=SCORE["max_events"],
+        draws=SCORE["calibration"]["draws"],
+        reference=SCORE.get("reference"),
+        variations=VARIATIONS,
+        top=SCORE["top"],
+    script:
+        "../scripts/score_nuisances.py"
+
+
 rule score_page:
     input:
         code=code("score_page.py"),
         template=shipped("workflow/report/score.html.j2"),
         templates=page_templates(),
+        explorer=shipped("workflow/localizer/own/explorer.html.j2"),
         sources=rule_files(),
         about=rules.score_problem.output.about,
         found=rules.score_calibration.output.about,
+        ranking=rules.score_calibration.output.ranking,
+        drawn=rules.score_portrait.output.explorer,
+        by_distance=rules.score_portrait.output.features,
+        profiled=rules.score_nuisances.output.about if VARIATIONS else [],
         files=lambda wildcards: [item["file"] for item in scored()],
         captions=lambda wildcards: sorted({item["caption"] for item in scored()}),
     output:
@@ -300,4 +408,5 @@ rule score:
         rules.score_calibration.output,
         rules.score_portrait.output,
         rules.score_figures.output,
+        rules.score_nuisances.output if VARIATIONS else [],
         rules.score_page.output,

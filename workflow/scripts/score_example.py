@@ -11,4 +11,9 @@ with Stage(snakemake):
         table = example.month(rng, readings=snakemake.params.readings, worn=worn)
         if name == "reference":
             table = table.drop(columns="fault")
+            # the same month by instruments that are a little off, and what may be wrong with it
+            off = example.misread(table, power=0.03, temperature=-0.6)
+            files.write_csv(off, snakemake.output.off)
+            files.write_csv(example.misread(off, power=-0.05), snakemake.output.power)
+            files.write_csv(example.misread(off, temperature=1.0), snakemake.output.temperature)
         files.write_csv(table, snakemake.output[name])

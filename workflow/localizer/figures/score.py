@@ -28,7 +28,8 @@ _KINDS: dict[str, dict[str, Any]] = {
 def ranking(table: pd.DataFrame) -> Iterator[Figure]:
     """Draw the largest scores by rank, over the band that samples without departure give.
 
-    ``table`` has rank, loo and error, and of the band low, median and high.
+    ``table`` has rank, score and error, and of the band low, median and high. The evidence, in
+    units of its error, has none.
     """
     with style.canvas(height=2.8) as (figure, axes):
         axes.fill_between(
@@ -41,22 +42,24 @@ def ranking(table: pd.DataFrame) -> Iterator[Figure]:
             label="no departure, 95 %",
         )
         axes.plot(table["rank"], table["median"], color=style.GREY, linewidth=0.9)
-        # the errors of neighbouring ranks go together, so that a band says more than bars
-        axes.fill_between(
-            table["rank"],
-            table["loo"] - table["error"],
-            table["loo"] + table["error"],
-            color=style.VERMILION,
-            alpha=0.2,
-            linewidth=0,
-            label="its standard error",
-        )
+        evidence = bool(table["error"].isna().all())
+        if not evidence:
+            # the errors of neighbouring ranks go together, so that a band says more than bars
+            axes.fill_between(
+                table["rank"],
+                table["score"] - table["error"],
+                table["score"] + table["error"],
+                color=style.VERMILION,
+                alpha=0.2,
+                linewidth=0,
+                label="its standard error",
+            )
         style.points(
-            axes, table["rank"], table["loo"], series="LOO witness", label="this sample", ms=2.5
+            axes, table["rank"], table["score"], series="LOO witness", label="this sample", ms=2.5
         )
         axes.set_xscale("log")
         axes.set_xlabel("rank of the event")
-        axes.set_ylabel("leave-one-out witness")
+        axes.set_ylabel("evidence / standard errors" if evidence else "leave-one-out witness")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.18), ncols=3, fontsize=6)
         yield figure
 

@@ -17,7 +17,8 @@ from localizer.base.randomness import subsample
 from localizer.estimators import batch_sums, batches, pair_forms
 from localizer.kernels import compression
 from localizer.kernels.bank import EmpiricalBackground, q_B
-from localizer.own.random_features import draw_features, feature_mean
+from localizer.kernels.feature_means import feature_mean
+from localizer.own.random_features import draw_features
 from localizer.own.recipe import Choices, Recipe, Streams, both, choose
 
 # A matrix of pair kernels of this many events takes half a gigabyte.

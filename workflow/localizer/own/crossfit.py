@@ -12,7 +12,6 @@ many (sec. global-local), and :mod:`localizer.own.significance` is there for tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -87,8 +86,7 @@ def cross_fit(
         made = reference(rest) if callable(reference) else reference
         training, background = both(rest, made)
         # one method for all folds, that of the whole sample
-        kernels = len(events) * (len(events) + len(background))
-        decided = decided or replace(recipe, method=recipe.used(kernels))
+        decided = decided or recipe.for_scores(len(events), len(background))
         chosen = fit(training, background, decided, streams)
         among = chosen.transform(events if witness == "loo" else training)
         scored = scores_among(
@@ -102,4 +100,4 @@ def cross_fit(
         )
         loo[own], inclusive[own] = scored.loo, scored.witness
         error_data[own], error_features[own] = scored.error_data, scored.error_features
-    return EventScores(inclusive, loo, error_data, error_features, scored.method)
+    return EventScores(inclusive, loo, error_data, error_features, np.empty(0), scored.method)

@@ -1,38 +1,44 @@
-"""Kernel means and MMD^2 from all pairs of events."""
+"""Kernel means with their errors, and MMD^2, from all pairs of events."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from localizer.base.checks import Array, IntArray
-from localizer.base.threads import in_threads
-from localizer.kernels.bank import GaussianBank
-
-# Kernels that a thread holds at a time: 4 MB.
-_ENTRIES = 1 << 19
+from localizer.base.checks import Array
+from localizer.estimators.weights import Weights
+from localizer.kernels.moments import KernelMoments
 
 
-def means_and_variances(
-    at: Array, among: Array, own: IntArray | None, bank: GaussianBank
+def mean_and_variance(
+    sums: KernelMoments, squares: KernelMoments, weights: Array, own: Array | float
 ) -> tuple[Array, Array]:
-    """Return mean and sample variance of k(x_i, y_j) over j, the event itself left out."""
-    first, second = np.empty(len(at)), np.empty(len(at))
-    step = max(1, _ENTRIES // len(among))
+    """Return the weighted mean of k(x_i, y_j) over j, the event itself left out, and its variance.
 
-    def work(start: int) -> None:
-        rows = slice(start, start + step)
-        k = bank.rows(at[rows], among)
-        first[rows] = k.sum(axis=1)
-        second[rows] = np.einsum("ij,ij->i", k, k)
+    The variance is that of a ratio of weighted sums, sum_j w_j^2 (k_j - mean)^2 / (sum_j w_j)^2,
+    times n/(n - 1) with the number n that the weights are worth. Without weights it is the
+    sample variance over the number of events.
 
-    for _ in in_threads(work, range(0, len(at), step)):
-        pass
+    Parameters
+    ----------
+    sums, squares
+        Sums with the weights w and with w^2 (the same where all weights are 1).
+    weights
+        Those of the y_j.
+    own
+        The weight of x_i itself where it is one of the y_j, 0 where it is not.
+    """
     # k(x, x) = 1
-    itself = 0.0 if own is None else (own >= 0).astype(np.float64)
-    count = len(among) - itself
-    mean = (first - itself) / count
-    return mean, np.maximum(second - itself - count * mean**2, 0) / (count - 1)
+    total, total_squared = weights.sum() - own, weights @ weights - np.square(own)
+    mean = (sums.first - own) / total
+    spread = (
+        squares.second
+        - np.square(own)
+        - 2 * mean * (squares.first - np.square(own))
+        + mean**2 * total_squared
+    )
+    worth = total**2 / total_squared
+    return mean, np.maximum(spread, 0) / total**2 * worth / (worth - 1)
 
 
 def mmd2_of_sums(
@@ -42,3 +48,12 @@ def mmd2_of_sums(
     first = (np.asarray(inside) - N) / (N * (N - 1))
     second = (np.asarray(outside) - M) / (M * (M - 1))
     return np.asarray(first + second - 2 * np.asarray(across) / (N * M))
+
+
+def mmd2_of_weighted_sums(inside: float, outside: float, across: float, w: Weights) -> float:
+    """Return MMD^2 from weighted sums of k over all pairs, those with itself included."""
+    parts = []
+    for total, of_sample in ((inside, w.sample), (outside, w.reference)):
+        itself = of_sample @ of_sample
+        parts.append((total - itself) / (of_sample.sum() ** 2 - itself))
+    return float(sum(parts) - 2 * across / (w.sample.sum() * w.reference.sum()))

@@ -57,3 +57,17 @@ def month(rng: np.random.Generator, *, readings: int, worn: float = 0.0) -> pd.D
     }
     shift = np.where(np.arange(readings) % 24 < 12, "day", "night")
     return pd.DataFrame({"reading": np.arange(readings), "shift": shift, **table, "fault": fault})
+
+
+def misread(table: pd.DataFrame, *, power: float = 0.0, temperature: float = 0.0) -> pd.DataFrame:
+    """Return readings with the power meter off by a part, and the thermometer by so many degrees.
+
+    Examples
+    --------
+    >>> misread(pd.DataFrame({"power": [5.0], "temperature": [40.0]}), power=0.1).values.tolist()
+    [[5.5, 40.0]]
+    """
+    return table.assign(
+        power=np.round((1 + power) * table["power"], 4),
+        temperature=np.round(table["temperature"] + temperature, 4),
+    )

@@ -1,16 +1,19 @@
-"""A user's own tables: read by their ending, checked, and cut to the features they share.
+"""A user's own tables, read by their ending.
 
 Nothing is unpickled: files that would need it are refused. Every mistake gives one
-sentence that names the file and the column.
+sentence that names the file and the column. Parquet, npy and ROOT files are read in blocks of
+rows; the others are read whole.
 """
 
 from __future__ import annotations
 
-import difflib
 import gzip
+import struct
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,155 +22,57 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow
+import pyarrow.parquet
 
-#: with fewer events than this, neither a score nor its p-value says anything
-FEWEST = 10
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is to be scored: a sample and a reference in the same features.
-
-    Attributes
-    ----------
-    features
-        The names of the columns.
-    sample, reference
-        Events by features.
-    label
-        For each event of the sample whether it is of the kind sought, where that is known.
-    names
-        The events' own names, as text, or their row numbers.
-    left_out
-        Columns that both tables have and that were not used, with the reason.
-    """
-
-    features: tuple[str, ...]
-    sample: npt.NDArray[np.float64]
-    reference: npt.NDArray[np.float64]
-    label: npt.NDArray[np.bool_] | None
-    names: pd.Series
-    left_out: Mapping[str, str]
+from localizer.own import root_trees
+from localizer.own.places import parted
+from localizer.own.tables import BLOCK, SaidError, Table, nearest, of_frame, reasons
 
 
-def read(place: str, *, event_id: str = "") -> pd.DataFrame:
+def read(place: str, *, event_id: str = "") -> Table:
     """Return the table at ``place``: a path, or ``path::key`` for one array of several.
-
-    The column ``event_id`` of a csv is kept as text, so that 007 stays 007.
-    """
-    path, _, key = place.partition("::")
-    file = Path(path)
-    if not file.is_file():
-        raise ValueError(f"{path} does not exist, or is not a file; give the path of a table")
-    try:
-        table = _read(file, key, event_id)
-    except _SaidError:
-        raise
-    # what a reader says of a broken file depends on its library; the sentence is ours
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, pyarrow.ArrowInvalid) as e:
-        reason = " ".join(str(e).split()).rstrip(".")
-        if "pickle" in reason:
-            reason = "it holds Python objects, which are never loaded"
-        raise ValueError(f"{path} cannot be read: {reason}") from None
-    table.columns = table.columns.map(str)
-    twice = table.columns[table.columns.duplicated()]
-    if len(twice):
-        raise ValueError(f"{path} has two columns named {twice[0]}; give them different names")
-    return table
-
-
-def select(
-    sample: pd.DataFrame,
-    reference: pd.DataFrame,
-    *,
-    columns: Sequence[str] = (),
-    label: str = "",
-    event_id: str = "",
-    shared_events: str = "refuse",
-) -> Problem:
-    """Return the features that both tables have, checked.
 
     Parameters
     ----------
-    sample, reference
-        The tables.
-    columns
-        The features; none named, every column of numbers that both tables have.
-    label
-        The column of the sample that tells the events sought (1) from the others (0).
+    place
+        A tree of a ROOT file is ``file.root:tree``.
     event_id
-        The column of the sample that names its events.
-    shared_events
-        ``refuse`` events that stand in both tables, or ``allow`` them.
+        A column of a csv that is kept as text, so that 007 stays 007.
     """
-    for name, key in ((label, "label"), (event_id, "id")):
-        if name:
-            _present(sample, [name], "the sample", f"score.{key}")
-        if name and name in columns:
-            raise ValueError(f"score.{key}: column {name} is a feature of score.columns too")
-    left_out: dict[str, str] = {}
-    if columns:
-        for table, which in ((sample, "the sample"), (reference, "the reference")):
-            _present(table, columns, which, "score.columns")
-        chosen = list(columns)
-        _refuse_first(chosen, lambda name: _useless(sample[name], reference[name]))
-    else:
-        chosen, left_out = _common(sample, reference, except_for={label, event_id} - {""})
-    taken = [name for name in chosen if name in _RESULTS]
-    if taken:
-        raise ValueError(
-            f"column {taken[0]} has the name of a result ({', '.join(_RESULTS)}); rename it"
-        )
-    arrays = []
-    for table, which in ((sample, "the sample"), (reference, "the reference")):
-        if len(table) < FEWEST:
-            raise ValueError(f"{which} holds {len(table)} events; at least {FEWEST} are needed")
-        values = table[chosen].to_numpy(dtype=np.float64)
-        _refuse_gaps(values, chosen, which)
-        arrays.append(values)
-    if shared_events == "refuse":
-        _refuse_shared(*arrays)
-    return Problem(
-        features=tuple(chosen),
-        sample=arrays[0],
-        reference=arrays[1],
-        label=_labels(sample[label], label) if label else None,
-        names=_names(sample, event_id),
-        left_out=left_out,
-    )
+    path, key = parted(place)
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"{path} does not exist, or is not a file; give the path of a table")
+    with _in_a_sentence(path):
+        found = _read(file, key, event_id)
+        table = of_frame(found) if isinstance(found, pd.DataFrame) else found
+
+    def blocks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        # a file may be broken in the middle
+        with _in_a_sentence(path):
+            yield from table.blocks(columns)
+
+    return replace(table, blocks=blocks)
 
 
-#: the columns of the tables of results
-_RESULTS = (
-    *("event", "rank", "loo", "error", "error_features", "witness", "cross_fitted"),
-    *("raw", "marginal", "pair", "raw_error", "marginal_error", "pair_error", "label"),
+@contextmanager
+def _in_a_sentence(path: str) -> Iterator[None]:
+    try:
+        yield
+    except SaidError:
+        raise
+    # what a reader says of a broken file depends on its library; the sentence is ours
+    except _BROKEN as error:
+        reason = " ".join(str(error).split("\n\n")[0].split()).rstrip(".")
+        if "pickle" in reason or "Python objects" in reason:
+            reason = "it holds Python objects, which are never loaded"
+        raise ValueError(f"{path} cannot be read: {reason or type(error).__name__}") from None
+
+
+_BROKEN = (
+    *(OSError, ValueError, LookupError, EOFError, struct.error),
+    *(zipfile.BadZipFile, zlib.error, pyarrow.ArrowInvalid),
 )
-
-
-def _names(sample: pd.DataFrame, event_id: str) -> pd.Series:
-    """Return the events' names as text, or the numbers of their rows."""
-    if not event_id:
-        return pd.Series(np.arange(len(sample)))
-    names = sample[event_id]
-    nameless = int((names.isna() | (names == "")).sum())
-    if nameless:
-        raise ValueError(
-            f"score.id: column {event_id} is empty or NA for {nameless} of {len(names)} events; "
-            "give each a name, or leave score.id out"
-        )
-    names = names.map(str)
-    twice = names[names.duplicated()]
-    if len(twice):
-        raise ValueError(
-            f"score.id: column {event_id} names {names[names == twice.iloc[0]].size} events "
-            f"{twice.iloc[0]} (and repeats {twice.nunique()} names in all); give each event a "
-            "unique name, or leave score.id out"
-        )
-    return names
-
-
-class _SaidError(ValueError):
-    """A sentence of ours, complete as it is."""
 
 
 def _csv(path: Path, event_id: str) -> pd.DataFrame:
@@ -186,7 +91,7 @@ def _csv(path: Path, event_id: str) -> pd.DataFrame:
         if _numeric(table) < _numeric(other):
             table = other
     if not isinstance(table.index, pd.RangeIndex):
-        raise _SaidError(
+        raise SaidError(
             f"{path} has rows with more entries than its first line has names; name every column, "
             f"and let no line end with a {_MARKS[separator]}"
         )
@@ -200,16 +105,41 @@ def _numeric(table: pd.DataFrame) -> set[str]:
     return set(table.select_dtypes("number").columns)
 
 
-def _parquet(path: Path, _: str) -> pd.DataFrame:
-    return pd.read_parquet(path)
+def _parquet(path: Path, _: str) -> Table:
+    file = pyarrow.parquet.ParquetFile(path)
+    # an index that pandas wrote is no column
+    index = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+    columns = [name for name in file.schema_arrow.names if name not in index]
+
+    def blocks(chosen: Sequence[str], rows: int = BLOCK) -> Iterator[pd.DataFrame]:
+        with pyarrow.parquet.ParquetFile(path) as again:
+            taken = list(chosen)
+            empty = again.schema_arrow.empty_table().select(taken)
+            batches = (
+                again.iter_batches(rows, columns=taken) if again.metadata.num_rows else [empty]
+            )
+            for batch in batches:
+                yield batch.select(taken).to_pandas(ignore_metadata=True)
+
+    count = file.metadata.num_rows
+    first = next(blocks(columns, 20)) if columns else pd.DataFrame()
+    return Table(tuple(columns), count, blocks, reasons(first))
 
 
-def _npy(path: Path, _: str) -> pd.DataFrame:
-    return _frame(np.load(path, allow_pickle=False), str(path))
+def _npy(path: Path, _: str) -> Table:
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    first = _frame(array[:20], str(path))
+
+    def blocks(columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        for start in range(0, max(len(array), 1), BLOCK):
+            yield _frame(array[start : start + BLOCK], str(path))[list(columns)]
+
+    return Table(tuple(first.columns), len(array), blocks, reasons(first))
 
 
 def _npz(path: Path, key: str) -> pd.DataFrame:
-    with np.load(path, allow_pickle=False) as archive:
+    # numpy leaves a file open that it opened itself and that is no archive
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if key:
             _known(key, archive.files, path)
             return _frame(archive[key], f"{path}::{key}")
@@ -230,25 +160,25 @@ def _hdf5(path: Path, key: str) -> pd.DataFrame:
         return _together({name: item[()] for name, item in _datasets(place)}, path)
 
 
-_TABLES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
+_TABLES: dict[str, Callable[[Path, str], pd.DataFrame | Table]] = {
     **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _csv),
     **{".parquet": _parquet, ".npy": _npy},
 }
-_ARCHIVES: dict[str, Callable[[Path, str], pd.DataFrame]] = {
-    **{".npz": _npz, ".h5": _hdf5, ".hdf5": _hdf5},
+_ARCHIVES: dict[str, Callable[[Path, str], pd.DataFrame | Table]] = {
+    **{".npz": _npz, ".h5": _hdf5, ".hdf5": _hdf5, ".root": root_trees.tree},
 }
 
 
-def _read(path: Path, key: str, event_id: str) -> pd.DataFrame:
+def _read(path: Path, key: str, event_id: str) -> pd.DataFrame | Table:
     for ending, read_archive in _ARCHIVES.items():
         if path.name.endswith(ending):
             return read_archive(path, key)
     if key:
-        raise _SaidError(f"{path} holds one table; leave ::{key} away")
+        raise SaidError(f"{path} holds one table; leave ::{key} away")
     for ending, read_table in _TABLES.items():
         if path.name.endswith(ending):
             return read_table(path, event_id)
-    raise _SaidError(f"{path} is of no known kind; known are {', '.join((*_TABLES, *_ARCHIVES))}")
+    raise SaidError(f"{path} is of no known kind; known are {', '.join((*_TABLES, *_ARCHIVES))}")
 
 
 def _datasets(group: Any) -> list[tuple[str, Any]]:
@@ -264,7 +194,7 @@ def _paths(file: Any) -> list[str]:
 def _known(key: str, names: Iterable[str], path: Path) -> None:
     known = [name.strip("/") for name in names]
     if key.strip("/") not in known:
-        raise _SaidError(f"{path} has no {key}; {_nearest(key, known)}")
+        raise SaidError(f"{path} has no {key}; {nearest(key, known)}")
 
 
 def _pandas_frame(group: Any) -> pd.DataFrame:
@@ -281,13 +211,13 @@ def _pandas_frame(group: Any) -> pd.DataFrame:
 def _together(arrays: Mapping[str, npt.NDArray[Any]], path: Path) -> pd.DataFrame:
     """Return one array as a table, or several of one dimension as its columns."""
     if not arrays:
-        raise _SaidError(f"{path} holds no array")
+        raise SaidError(f"{path} holds no array")
     if len(arrays) == 1:
         return _frame(next(iter(arrays.values())), str(path))
     sizes = {array.shape for array in arrays.values()}
     if len(sizes) == 1 and len(next(iter(sizes))) == 1:
         return pd.DataFrame(dict(arrays))
-    raise _SaidError(
+    raise SaidError(
         f"{path} holds several arrays ({', '.join(list(arrays)[:8])}); "
         f"name one, as {path}::{next(iter(arrays), 'name')}"
     )
@@ -299,127 +229,7 @@ def _frame(array: npt.NDArray[Any], where: str) -> pd.DataFrame:
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise _SaidError(
+        raise SaidError(
             f"{where} must be a table of events by features, its shape is {array.shape}"
         )
     return pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])])
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known[:12])}"
-
-
-def _present(table: pd.DataFrame, names: Sequence[str], which: str, key: str) -> None:
-    known = [str(name) for name in table.columns]
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{key}: {which} has no column {name}; {_nearest(name, known)}")
-
-
-def _common(
-    sample: pd.DataFrame, reference: pd.DataFrame, *, except_for: set[str]
-) -> tuple[list[str], dict[str, str]]:
-    """Return the columns of numbers that both tables have, and why others are left out."""
-    only = sorted(
-        (set(map(str, sample.columns)) ^ set(map(str, reference.columns))) - except_for,
-    )
-    if only:
-        where = "sample" if only[0] in sample.columns else "reference"
-        raise ValueError(
-            f"the two tables have different columns: {', '.join(only[:6])} "
-            f"({only[0]} only in the {where}); name the features to use in score.columns"
-        )
-    candidates = [name for name in sample.columns if name not in except_for]
-    reasons = {
-        name: _row_numbers(name, sample[name], reference[name])
-        or _useless(sample[name], reference[name])
-        for name in candidates
-    }
-    left_out = {name: reason for name, reason in reasons.items() if reason}
-    chosen = [name for name in candidates if name not in left_out]
-    if not chosen:
-        raise ValueError(
-            "the two tables share no column of numbers that varies; "
-            "name the features to use in score.columns"
-        )
-    return chosen, left_out
-
-
-def _useless(sample: pd.Series, reference: pd.Series) -> str:
-    """Say why a column cannot be a feature, or nothing."""
-    for series in (sample, reference):
-        if not (pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series)):
-            kept = series.dropna()
-            if _dates(kept):
-                return (
-                    f"it holds dates, as {kept.iloc[0]}; turn them into numbers, for example days "
-                    "since the first"
-                )
-            example = f", as {kept.iloc[0]!r}" if len(kept) else ""
-            return f"it holds text{example}; turn it into numbers, one column for each category"
-        if pd.api.types.is_complex_dtype(series):
-            return "it holds complex numbers; give their parts as two columns"
-    values = pd.concat([sample, reference]).dropna()
-    if len(values) and values.min() == values.max():
-        return f"it is constant, {values.iloc[0]} everywhere"
-    return ""
-
-
-def _dates(values: pd.Series) -> bool:
-    """Tell whether a column holds dates, as 2024-05-17 or 17.5.2024, with or without a time."""
-    if pd.api.types.is_datetime64_any_dtype(values):
-        return True
-    written = r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
-    return len(values) > 0 and values.head(20).map(str).str.match(written).all()
-
-
-def _row_numbers(name: str, *columns: pd.Series) -> str:
-    """Say that a column only numbers the rows, as that of a table saved with its index."""
-    numbered = all(
-        pd.api.types.is_integer_dtype(column)
-        and len(column) > 0
-        and np.array_equal(column - column.iloc[0], np.arange(len(column)))
-        for column in columns
-    )
-    return "it numbers the rows" if numbered or name.startswith("Unnamed: ") else ""
-
-
-def _refuse_first(names: Sequence[str], reason_of: Callable[[str], str]) -> None:
-    for name in names:
-        reason = reason_of(name)
-        if reason:
-            raise ValueError(f"score.columns: {name} cannot be used: {reason}")
-
-
-def _refuse_gaps(values: npt.NDArray[np.float64], names: Sequence[str], which: str) -> None:
-    bad = np.count_nonzero(~np.isfinite(values), axis=0)
-    if bad.any():
-        counted = ", ".join(f"{name} {n}" for name, n in zip(names, bad, strict=True) if n)
-        raise ValueError(
-            f"{which} has missing or infinite values ({counted} of {len(values)}); "
-            "remove these events or fill the values first"
-        )
-
-
-def _refuse_shared(sample: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]) -> None:
-    # the bytes of a row as one value, so that a sort finds equal rows; + 0.0 makes -0.0 0.0
-    kind = np.dtype((np.void, sample.dtype.itemsize * sample.shape[1]))
-    rows = [np.ascontiguousarray(array + 0.0).view(kind).ravel() for array in (sample, reference)]
-    shared = int(np.isin(rows[0], rows[1]).sum())
-    if shared:
-        raise ValueError(
-            f"{shared} events of the sample are also in the reference, which would hide a "
-            "departure; remove them there, or set score.shared_events to allow if equal rows "
-            "are different events"
-        )
-
-
-def _labels(values: pd.Series, name: str) -> npt.NDArray[np.bool_]:
-    found = list(pd.unique(values))
-    if set(found) != {0, 1}:
-        shown = ", ".join(repr(value) for value in found[:5])
-        raise ValueError(
-            f"score.label: column {name} must hold 0 and 1, both of them, it holds {shown}"
-        )
-    return np.asarray(values, dtype=np.bool_)

@@ -9,14 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 from localizer.base.checks import Array
+from localizer.base.randomness import subsample
 from localizer.base.threads import in_threads
-from localizer.kernels import feature_products, features
+from localizer.estimators.studentized import StudentizedFeatures
+from localizer.estimators.weights import Weights, worth
+from localizer.kernels import features
 from localizer.kernels.bank import GaussianBank
-from localizer.kernels.features import FourierFeatures
+from localizer.kernels.feature_means import chunks
+from localizer.kernels.features import FourierFeatures, feature_rows
 from localizer.own.recipe import Recipe, Streams
 
-# Rows that a thread takes at a time. Sums over them are added in order: a part of the content.
-_CHUNK = 16_384
+# Pooled events from which the covariance of the evidence's features is found.
+_FOR_COVARIANCE = 20_000
+
+# More features of a bandwidth would make its covariance the largest part of the work.
+_MOST_FOR_COVARIANCE = 1024
 
 
 def draw_features(bank: GaussianBank, d: int, recipe: Recipe, streams: Streams) -> FourierFeatures:
@@ -29,19 +36,27 @@ def draw_features(bank: GaussianBank, d: int, recipe: Recipe, streams: Streams) 
     )
 
 
-def chunks(x: Array) -> list[slice]:
-    """Return the rows that threads take, in order."""
-    return [slice(a, min(a + _CHUNK, len(x))) for a in range(0, len(x), _CHUNK)]
+def evidence_features(
+    ladder: tuple[float, ...],
+    sample: Array,
+    reference: Array,
+    recipe: Recipe,
+    streams: Streams,
+    weights: Weights | None = None,
+) -> StudentizedFeatures:
+    """Return the random features of the evidence, their covariance that of some pooled events.
 
-
-def feature_mean(z: FourierFeatures, x: Array) -> Array:
-    """Return the mean of the features over events, by all threads."""
-    total = np.zeros(z.D)
-    for part in in_threads(
-        lambda rows: feature_products.plain_mean(z, x[rows]) * len(x[rows]), chunks(x)
-    ):
-        total += part
-    return total / len(x)
+    Which events these are does not depend on which of them belong to the sample.
+    """
+    z = features.fourier_features(
+        *(GaussianBank(ladder), sample.shape[1], streams("ladder")),
+        n_per_bandwidth=min(recipe.n_per_bandwidth, _MOST_FOR_COVARIANCE),
+        form="paired",
+    )
+    pooled = np.concatenate([sample, reference])
+    few = subsample(streams("covariance"), len(pooled), _FOR_COVARIANCE)
+    shares = weights.pooled[few] if weights else None
+    return StudentizedFeatures.of(z, pooled[few], bandwidths=len(ladder), weights=shares)
 
 
 def rff_scores(
@@ -49,37 +64,46 @@ def rff_scores(
     at: Array,
     mean: Array,
     mean_reference: Array,
+    left_out: float | Array,
     *,
-    N: int | None,
     bank: GaussianBank,
 ) -> tuple[Array, Array, Array]:
     """Return eq. rff-loo, eq. rff-witness and the error of the features.
 
-    With z(x).z(x) = 1 the first is z(x).v - 1/(N-1), v = N/(N-1) mean - mean_reference, and the
-    frequencies differ in z(x).v only.
+    With z(x).z(x) = 1 the first is (1 + l) z(x).mean - l - z(x).mean_reference, with l the
+    weight of the event over that of all others: 1/(N-1) where all weights are 1.
+
+    Parameters
+    ----------
+    left_out
+        l of all events, one number or one for each; 0 where they are not in the sample.
     """
-    left_out = 0.0 if N is None else 1 / (N - 1)
-    v = ((1 + left_out) * mean - mean_reference).astype(np.float32)
+    common = left_out if isinstance(left_out, float) else 0.0
+    v = ((1 + common) * mean - mean_reference).astype(np.float32)
     of_sample = mean.astype(np.float32)
     per_bandwidth = z.D // len(bank.bandwidths)
     shape = (len(bank.bandwidths), 2, per_bandwidth // 2)
+    left = np.broadcast_to(left_out, len(at))
 
     def work(rows: slice) -> tuple[Array, Array, Array]:
         loo, own, variance = (np.empty(len(at[rows])) for _ in range(3))
-        for place, block in feature_products.feature_rows(z, at[rows]):
+        for place, block in feature_rows(z, at[rows]):
             own[place] = block @ of_sample
-            parts = np.multiply(block, v).reshape(len(block), *shape)
+            products = np.multiply(block, v)
+            if not isinstance(left_out, float):
+                products += left[rows][place, None].astype(np.float32) * block * of_sample
+            parts = products.reshape(len(block), *shape)
             one = parts[:, :, 0] + parts[:, :, 1]
             total = one.sum(axis=2, dtype=np.float64)
             square = np.einsum("ibf,ibf->ib", one, one, dtype=np.float64)
             n = shape[2]
             scatter = np.maximum(square - total**2 / n, 0) * n / (n - 1)
             loo[place], variance[place] = total.sum(axis=1), scatter.sum(axis=1)
-        return loo - left_out, own, variance
+        return loo - left[rows], own, variance
 
     parts = zip(*in_threads(work, chunks(at)), strict=True)
     loo, own, variance = (np.concatenate(part) for part in parts)
-    return loo, loo + left_out * (1 - own), np.sqrt(variance)
+    return loo, loo + left * (1 - own), np.sqrt(variance)
 
 
 def mmd2_of_means(mean: Array, mean_reference: Array, *, N: int, M: int) -> Array:
@@ -88,3 +112,13 @@ def mmd2_of_means(mean: Array, mean_reference: Array, *, N: int, M: int) -> Arra
     own = (1 - np.sum(mean**2, axis=-1)) / (N - 1)
     own_reference = (1 - np.sum(mean_reference**2, axis=-1)) / (M - 1)
     return np.asarray(biased - own - own_reference)
+
+
+def mmd2_of_weighted_means(mean: Array, mean_reference: Array, w: Weights) -> float:
+    """Return MMD^2 from weighted mean features with z(x).z(x) = 1."""
+    biased = np.sum((mean - mean_reference) ** 2)
+    own = (
+        (1 - np.sum(of_events**2)) / (worth(weights) - 1)
+        for of_events, weights in ((mean, w.sample), (mean_reference, w.reference))
+    )
+    return float(biased - sum(own))

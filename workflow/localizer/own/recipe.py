@@ -19,12 +19,14 @@ from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.copula import BackgroundCDF, median_distance
 from localizer.kernels.bank import GaussianBank
-
-CoordinateForm: TypeAlias = Literal["as_is", "standardized", "uniform", "normal"]
-
-Source: TypeAlias = Literal["pooled", "reference"]
-
-Method: TypeAlias = Literal["auto", "exact", "rff"]
+from localizer.own.defaults import (
+    CALIBRATION,
+    DEFAULTS,
+    CoordinateForm,
+    Method,
+    RankedBy,
+    Source,
+)
 
 Used: TypeAlias = Literal["exact", "rff"]
 
@@ -46,11 +48,16 @@ class Recipe:
         together, whose choices do not change when the two are mixed up; or ``reference``.
     factors
         The bandwidths in units of d_med, the median distance between two events.
+    ladder
+        The bandwidths of the evidence, in the same units.
+    ranking
+        What events are ranked and calibrated by: their ``contribution``, the leave-one-out
+        witness, or the ``evidence``, the studentized one.
     method
         ``exact`` visits all pairs of events. ``rff`` takes random Fourier features. ``auto``
-        is ``exact`` where at most ``exact_limit`` kernels are needed: N (N + M) for the
-        witness, (N + M)^2 for the global MMD^2.
-    exact_limit
+        is ``exact`` where few enough kernels are needed: for the scores N (N + M), and
+        ``exact_limit`` the limit; for their calibration (N + M)^2, and ``calibration_limit``.
+    exact_limit, calibration_limit
         See ``method``.
     n_per_bandwidth
         Features of each bandwidth, cosines and sines together.
@@ -60,38 +67,49 @@ class Recipe:
         The median distance is that of this many random pairs, or of all if there are no more.
     """
 
-    coordinates: CoordinateForm = "standardized"
-    source: Source = "pooled"
-    factors: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    method: Method = "auto"
-    exact_limit: int = 10**9
-    n_per_bandwidth: int = 512
-    companions: int = 512
-    pairs: int = 500_000
+    coordinates: CoordinateForm = DEFAULTS.coordinates
+    source: Source = DEFAULTS.source
+    factors: tuple[float, ...] = DEFAULTS.bandwidths
+    ladder: tuple[float, ...] = DEFAULTS.ladder
+    ranking: RankedBy = DEFAULTS.ranking
+    method: Method = DEFAULTS.method
+    exact_limit: int = DEFAULTS.exact_limit
+    calibration_limit: int = CALIBRATION.exact_limit
+    n_per_bandwidth: int = DEFAULTS.features_per_bandwidth
+    companions: int = DEFAULTS.companions
+    pairs: int = DEFAULTS.pairs
 
     def __post_init__(self) -> None:
-        named = {"coordinates": CoordinateForm, "source": Source, "method": Method}
+        named = {
+            **{"coordinates": CoordinateForm, "source": Source},
+            **{"ranking": RankedBy, "method": Method},
+        }
         for name, kind in named.items():
             if (value := getattr(self, name)) not in get_args(kind):
                 raise ValueError(
                     f"{name} must be one of {', '.join(get_args(kind))}, not {value!r}"
                 )
         object.__setattr__(self, "factors", checks.bandwidths(self.factors, "factors"))
+        object.__setattr__(self, "ladder", checks.bandwidths(self.ladder, "ladder"))
         checks.integer(self.exact_limit, "exact_limit", minimum=0)
+        checks.integer(self.calibration_limit, "calibration_limit", minimum=0)
         checks.integer(self.companions, "companions", minimum=10)
         checks.integer(self.pairs, "pairs", minimum=100)
         if checks.integer(self.n_per_bandwidth, "n_per_bandwidth", minimum=4) % 2:
             raise ValueError(f"n_per_bandwidth must be even, it is {self.n_per_bandwidth}")
 
-    def used(self, kernels: int) -> Used:
-        """Return the method for a task that needs so many kernels, if it is done exactly."""
-        if self.method == "auto":
-            return "exact" if kernels <= self.exact_limit else "rff"
-        return self.method
+    def for_scores(self, N: int, M: int) -> Recipe:
+        """Return the recipe with the method for the scores of N events against M."""
+        return self._decided(N * (N + M), self.exact_limit)
 
-    def decided(self, N: int, M: int) -> Recipe:
-        """Return the recipe with one method for scores, p-value and band, by the costliest."""
-        return replace(self, method=self.used((N + M) ** 2))
+    def for_calibration(self, N: int, M: int) -> Recipe:
+        """Return the recipe with the method for what is compared with the null draws."""
+        return self._decided((N + M) ** 2, self.calibration_limit)
+
+    def _decided(self, kernels: int, limit: int) -> Recipe:
+        if self.method != "auto":
+            return self
+        return replace(self, method="exact" if kernels <= limit else "rff")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +124,14 @@ class Choices:
         The median distance between two events in these coordinates.
     bank
         The kernel.
+    ladder
+        The bandwidths of the evidence; none, and there is no evidence.
     """
 
     transform: Callable[[npt.ArrayLike], Array]
     d_med: float
     bank: GaussianBank
+    ladder: tuple[float, ...] = ()
 
 
 def choose(
@@ -139,7 +160,8 @@ def choose(
     events = y if recipe.source == "reference" else np.concatenate([x, y])
     transform = _coordinates(recipe.coordinates, events)
     d_med = _median(transform(events), recipe.pairs, streams)
-    return Choices(transform, d_med, GaussianBank(tuple(f * d_med for f in recipe.factors)))
+    bank = GaussianBank(tuple(f * d_med for f in recipe.factors))
+    return Choices(transform, d_med, bank, tuple(f * d_med for f in recipe.ladder))
 
 
 def _coordinates(kind: CoordinateForm, events: Array) -> Callable[[npt.ArrayLike], Array]:

@@ -2,11 +2,15 @@ r"""Is there a departure at all: p-values and null bands that repeat every choic
 
 Sec. global-local of the paper.
 
-There are three ways to see what the null hypothesis would have given: mix sample and reference up
-(:func:`permutations`), draw samples from a model of the background, or draw them from the
-reference itself (:func:`pseudoexperiments`). For each draw the choices of coordinates and
-bandwidths are made again as :func:`localizer.own.recipe.choose` made them for the data, and the
-same numbers are kept: the unbiased MMD^2 and the largest leave-one-out scores.
+There are several ways to see what the null hypothesis would have given: mix sample and reference
+up (:func:`permutations`), draw samples from a model of the background, or draw them from the
+reference itself (:func:`pseudoexperiments`); for events with weights there is
+:mod:`localizer.own.bootstrap`. For each draw the choices of coordinates and bandwidths are made
+again as :func:`localizer.own.recipe.choose` made them for the data, and the same numbers are kept:
+the unbiased MMD^2, and the largest and the lowest scores, of the kind that events are ranked by.
+
+Where many events make exact draws too costly, the data and the draws alike are scored by random
+features (``recipe.for_calibration``), whatever the scores of the events are.
 
 Choices from the pooled events are the same in every permutation. They are then made once, and
 all permutations share one pass over the kernels (:mod:`localizer.own.splits`).
@@ -18,7 +22,7 @@ of its own: runs can be cut anywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,11 +31,19 @@ import numpy.typing as npt
 from localizer.base import checks
 from localizer.base.checks import Array, IntArray
 from localizer.base.threads import in_threads
+from localizer.estimators.studentized import rff_studentized, studentized
+from localizer.estimators.weights import Weights
 from localizer.kernels import feature_products
-from localizer.kernels.bank import kernel_sums
-from localizer.own.exact import mmd2_of_sums
-from localizer.own.random_features import chunks, draw_features, feature_mean, mmd2_of_means
-from localizer.own.recipe import Recipe, Streams, both, choose
+from localizer.kernels.feature_means import chunks, feature_mean
+from localizer.kernels.moments import kernel_moments
+from localizer.own.exact import mmd2_of_weighted_sums
+from localizer.own.progress import Advance, unseen
+from localizer.own.random_features import (
+    draw_features,
+    evidence_features,
+    mmd2_of_weighted_means,
+)
+from localizer.own.recipe import Choices, Recipe, Streams, both, choose
 from localizer.own.splits import GROUP, largest_first, of_splits
 
 Sampler: TypeAlias = Callable[[np.random.Generator, int], npt.ArrayLike]
@@ -48,12 +60,15 @@ class NullDraws:
     mmd2
         The unbiased MMD^2 of each.
     largest
-        The largest leave-one-out scores of each, in falling order; shape (draws, top).
+        The largest scores of each, in falling order; shape (draws, top).
+    lowest
+        The lowest score of each.
     """
 
     numbers: IntArray
     mmd2: Array
     largest: Array
+    lowest: Array
 
     def as_dict(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything as arrays, for ``np.savez``."""
@@ -73,11 +88,11 @@ def joined(parts: Sequence[NullDraws]) -> NullDraws:
     order = np.argsort(numbers)
     if np.any(np.diff(numbers[order]) == 0):
         raise ValueError("parts must not hold the same draw twice")
-    return NullDraws(
-        numbers[order],
-        np.concatenate([part.mmd2 for part in parts])[order],
-        np.concatenate([part.largest for part in parts])[order],
+    rest = (
+        np.concatenate([getattr(part, name) for part in parts])[order]
+        for name in ("mmd2", "largest", "lowest")
     )
+    return NullDraws(numbers[order], *rest)
 
 
 # --- the data and the null -----------------------------------------------------------------
@@ -90,6 +105,7 @@ def observe(
     streams: Streams,
     *,
     top: int = 100,
+    weights: Weights | None = None,
 ) -> NullDraws:
     """Return the statistics of the data themselves, as one draw.
 
@@ -97,27 +113,59 @@ def observe(
     ----------
     top
         How many of the largest scores are kept (all, if the sample has no more).
+    weights
+        Those of the events; left out, every event counts once.
     """
     x, y = both(sample, reference)
     chosen = choose(x, y, recipe, streams)
     x, y = chosen.transform(x), chosen.transform(y)
     N, M = len(x), len(y)
     keep = min(checks.integer(top, "top"), N)
-    if recipe.used((N + M) ** 2) == "exact":
-        inside, outside = (kernel_sums(events, chosen.bank) for events in (x, y))
-        across = kernel_sums(x, chosen.bank, sample=y)
-        value = mmd2_of_sums(inside.sum(), outside.sum(), across.sum(), N=N, M=M)
-        loo = ((inside - 1) / (N - 1) - across / M)[:, None]
-    else:
-        z = draw_features(chosen.bank, x.shape[1], recipe, streams)
-        mean, mean_reference = feature_mean(z, x), feature_mean(z, y)
-        value = mmd2_of_means(mean, mean_reference, N=N, M=M)
-        direction = (N / (N - 1) * mean - mean_reference)[None]
-        parts = in_threads(
-            lambda rows: feature_products.projections(z, x[rows], direction), chunks(x)
+    w = weights or Weights.none(N, M)
+    decided = recipe.for_calibration(N, M)
+    form = _observe_exactly if decided.method == "exact" else _observe_by_features
+    value, scores = form(x, y, chosen, decided, streams, w)
+    return NullDraws(
+        np.zeros(1, dtype=np.int64),
+        np.array([value]),
+        largest_first(scores[:, None], keep).T,
+        scores.min(keepdims=True),
+    )
+
+
+def _observe_exactly(
+    x: Array, y: Array, chosen: Choices, recipe: Recipe, _: Streams, w: Weights
+) -> tuple[float, Array]:
+    """Return MMD^2 and the scores from all pairs of events."""
+    h, u, v = chosen.bank.bandwidths, w.sample, w.reference
+    ladder = chosen.ladder if recipe.ranking == "evidence" else ()
+    inside = kernel_moments(x, x, h, each=ladder, weights=u)
+    across = kernel_moments(x, y, h, each=ladder, weights=v)
+    outside = kernel_moments(y, y, h, weights=v)
+    pairs = float(u @ inside.first), float(v @ outside.first), float(u @ across.first)
+    value = mmd2_of_weighted_sums(*pairs, w)
+    if recipe.ranking == "evidence":
+        return value, studentized(inside, across, w)
+    return value, (inside.first - u) / (u.sum() - u) - across.first / v.sum()
+
+
+def _observe_by_features(
+    x: Array, y: Array, chosen: Choices, recipe: Recipe, streams: Streams, w: Weights
+) -> tuple[float, Array]:
+    """Return MMD^2 and the scores from random features."""
+    z = draw_features(chosen.bank, x.shape[1], recipe, streams)
+    mean, mean_reference = feature_mean(z, x, w.sample), feature_mean(z, y, w.reference)
+    value = mmd2_of_weighted_means(mean, mean_reference, w)
+    if recipe.ranking == "evidence":
+        features = evidence_features(chosen.ladder, x, y, recipe, streams, w)
+        mean, mean_reference = (
+            feature_mean(features.z, t, of_t) for t, of_t in ((x, w.sample), (y, w.reference))
         )
-        loo = np.concatenate(list(parts)).astype(np.float64) - 1 / (N - 1)
-    return NullDraws(np.zeros(1, dtype=np.int64), np.atleast_1d(value), largest_first(loo, keep).T)
+        return value, rff_studentized(features, x, mean, mean_reference, w)
+    directions = np.stack([mean - mean_reference, mean])
+    parts = in_threads(lambda rows: feature_products.projections(z, x[rows], directions), chunks(x))
+    difference, of_sample = np.concatenate(list(parts)).astype(np.float64).T
+    return value, difference + w.left_out * (of_sample - 1)
 
 
 def permutations(
@@ -128,6 +176,7 @@ def permutations(
     *,
     numbers: range,
     top: int = 100,
+    advance: Advance = unseen,
 ) -> NullDraws:
     """Return the statistics after the pooled events were dealt out anew.
 
@@ -141,6 +190,8 @@ def permutations(
         Which permutations; the numbers key their streams.
     top
         As in :func:`observe`.
+    advance
+        Is told how many events were visited.
 
     Notes
     -----
@@ -156,6 +207,7 @@ def permutations(
             order = np.argsort(streams("permutation", p).random(len(pooled)), kind="stable")
             mixed = pooled[order]
             draws.append(observe(mixed[:N], mixed[N:], recipe, streams, top=top))
+            advance(len(pooled))
         return _listed(numbers, draws)
     chosen = choose(x, y, recipe, streams)
     first = numbers.start // GROUP * GROUP
@@ -171,9 +223,9 @@ def permutations(
     # columns of permutations that were not asked for hold a permutation that was
     empty = [c for c in range(columns) if c + first not in numbers]
     members[:, empty] = members[:, [numbers.start - first]]
-    values, largest = of_splits(chosen.transform(pooled), N, members, chosen, recipe, streams, top)
+    found = of_splits(chosen.transform(pooled), N, members, chosen, recipe, streams, top, advance)
     wanted = np.asarray(numbers) - first
-    return NullDraws(np.asarray(numbers), values[wanted], largest[wanted])
+    return NullDraws(np.asarray(numbers), *(values[wanted] for values in found))
 
 
 def pseudoexperiments(
@@ -185,6 +237,7 @@ def pseudoexperiments(
     numbers: range,
     sampler: Sampler | None = None,
     top: int = 100,
+    advance: Advance = unseen,
 ) -> NullDraws:
     """Return the statistics of samples that hold background only.
 
@@ -199,7 +252,7 @@ def pseudoexperiments(
         scatter, which goes as 1/N + 1/(M - N), is then larger than that of the data, and the
         p-value errs on the safe side; for a reference that is not several times larger than the
         sample, permutations are sharper.
-    numbers, top
+    numbers, top, advance
         As in :func:`permutations`.
     """
     events = checks.points(reference, "reference", minimum=3)
@@ -210,6 +263,8 @@ def pseudoexperiments(
             f"reference must hold at least twice the {size} events of the sample to give "
             f"pseudoexperiments, it holds {len(events)}: use permutations"
         )
+    # as the data are scored, although these samples and references are smaller
+    decided = recipe.for_calibration(size, len(events))
     draws = []
     for p in numbers:
         rng = streams("pseudoexperiment", p)
@@ -221,7 +276,8 @@ def pseudoexperiments(
             others = events
             if len(sample) != size:
                 raise ValueError(f"sampler must return the {size} events it was asked for")
-        draws.append(observe(sample, others, recipe, streams, top=top))
+        draws.append(observe(sample, others, decided, streams, top=top))
+        advance(len(sample) + len(others))
     return _listed(numbers, draws)
 
 
@@ -231,10 +287,8 @@ def _check(numbers: range) -> None:
 
 
 def _listed(numbers: range, draws: Sequence[NullDraws]) -> NullDraws:
-    return NullDraws(
-        np.asarray(numbers),
-        np.concatenate([draw.mmd2 for draw in draws]),
-        np.concatenate([draw.largest for draw in draws]),
+    return joined(
+        [replace(draw, numbers=np.array([p])) for p, draw in zip(numbers, draws, strict=True)]
     )
 
 

@@ -8,6 +8,7 @@ are called responsible here. Nothing in this module turns a score into a probabi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from scipy.stats import ks_2samp
 
 from localizer.base import checks, metrics
 from localizer.base.checks import Array, IntArray
+from localizer.base.randomness import subsample
 
 
 def ranks(scores: npt.ArrayLike) -> IntArray:
@@ -33,6 +35,18 @@ def ranks(scores: npt.ArrayLike) -> IntArray:
     return rank
 
 
+def departures(scores: npt.ArrayLike) -> list[str]:
+    """Say of every event whether the sample has an excess or a deficit there.
+
+    >>> departures([0.1, -0.2, 0.0])
+    ['excess', 'deficit', 'none']
+    """
+    return [_DEPARTURES[int(sign)] for sign in np.sign(checks.vector(scores, "scores"))]
+
+
+_DEPARTURES = {1: "excess", -1: "deficit", 0: "none"}
+
+
 def responsible(scores: pd.DataFrame, *, top: int) -> pd.DataFrame:
     """Return the events with the largest scores, by rank: at most ``top``, positive ones only.
 
@@ -42,10 +56,107 @@ def responsible(scores: pd.DataFrame, *, top: int) -> pd.DataFrame:
     Parameters
     ----------
     scores
-        Columns ``rank`` and ``loo``.
+        Columns ``rank`` and ``departure``.
     """
-    listed = scores[(scores["rank"] <= top) & ((scores["loo"] > 0) | (scores["rank"] == 1))]
-    return listed.sort_values("rank")
+    listed = (scores["rank"] <= top) & (scores["departure"] == "excess") | (scores["rank"] == 1)
+    return scores[listed].sort_values("rank")
+
+
+def deficits(scores: pd.DataFrame, *, top: int) -> pd.DataFrame:
+    """Return the events with the lowest scores, lowest first: at most ``top``, negative ones only.
+
+    They lie where the sample has too few events. Where it has none at all, no event tells.
+    """
+    listed = scores[scores["departure"] == "deficit"]
+    return listed.sort_values("rank", ascending=False).head(top)
+
+
+#: pairs among the features in which the responsible events stand out most
+_PLANES_OF = 3
+
+
+def portrait(
+    scores: pd.DataFrame,
+    events: pd.DataFrame,
+    reference: npt.ArrayLike,
+    *,
+    names: Sequence[str],
+    top: int,
+    rng: np.random.Generator,
+) -> dict[str, pd.DataFrame]:
+    """Return the tables that tell which events are responsible and where they lie.
+
+    Parameters
+    ----------
+    scores, events
+        Of the sample, row by row; ``events`` has a column for each feature.
+    names
+        The features.
+    top
+        How many events are listed.
+    rng
+        Draws the events of the explorer, if there are too many.
+
+    Returns
+    -------
+    dict
+        ``top`` and ``deficits``, the events listed; ``features``, how far the former stand out in
+        each; ``histograms``; ``fields``, the mean witness over pairs of features; and ``explorer``,
+        the events that can be explored.
+    """
+    sample = events[list(names)].to_numpy()
+    listed = responsible(scores, top=top)
+    # positions, whatever the rows are called
+    responsible_events = sample[scores["rank"].isin(listed["rank"]).to_numpy()]
+    distances = features_by_distance(names, reference, responsible_events)
+    # what tells most stands first, also where there are many columns
+    features = events[distances["feature"].tolist()]
+    chosen = distances["feature"][:_PLANES_OF].tolist()
+    planes = list(combinations(chosen, 2)) or [(chosen[0], chosen[0])]
+    fields = [field(events[x], events[y], scores["witness"]).assign(x=x, y=y) for x, y in planes]
+    lists = {
+        **{"top": listed, "deficits": deficits(scores, top=top)},
+        "explorer": scores.iloc[drawn(scores["rank"], rng)],
+    }
+    return {
+        **{kind: table.join(features.loc[table.index]) for kind, table in lists.items()},
+        "features": distances,
+        "histograms": histograms(names, reference=reference, sample=sample, top=responsible_events),
+        "fields": pd.concat(fields, ignore_index=True),
+    }
+
+
+#: events that the explorer draws: a browser stays quick, and the page small
+DRAWN, DRAWN_TOP = 20_000, 2_000
+
+
+def drawn(
+    rank: npt.ArrayLike, rng: np.random.Generator, *, most: int = DRAWN, top: int = DRAWN_TOP
+) -> IntArray:
+    """Return which events are drawn: those of the best ranks, and a random part of the others.
+
+    Parameters
+    ----------
+    rank
+        The rank of each event.
+    rng
+        Chooses among the others.
+    most
+        The number of events drawn; all of them if there are no more.
+    top
+        How many of them are the first by rank.
+
+    Examples
+    --------
+    >>> drawn([2, 1, 4, 3], np.random.default_rng(1), most=4).tolist()
+    [0, 1, 2, 3]
+    """
+    place = np.asarray(rank)
+    if place.size <= most:
+        return np.arange(place.size)
+    others = np.flatnonzero(place > top)
+    chosen = others[subsample(rng, others.size, most - top)]
+    return np.sort(np.concatenate([np.flatnonzero(place <= top), chosen]))
 
 
 def features_by_distance(

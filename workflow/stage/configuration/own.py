@@ -8,6 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
+from localizer.own import defaults
+from localizer.own.defaults import CALIBRATION, DEFAULTS
+from localizer.own.places import parted
 from pydantic import AfterValidator, Field
 
 from stage.configuration.kinds import (
@@ -21,6 +24,7 @@ from stage.configuration.kinds import (
     Fraction,
     GroupSize,
     OwnStatistic,
+    Positive,
     Section,
     key,
     must,
@@ -29,7 +33,7 @@ from stage.configuration.kinds import (
 
 def _reachable(table: str) -> str:
     """Refuse a table that is not there; what lies below ``results`` may be made by a rule."""
-    path = Path(table.partition("::")[0])
+    path = Path(parted(table)[0])
     if not path.is_absolute() and ".." in path.parts:
         raise ValueError("a file outside the project must be given by its full path")
     try:
@@ -42,6 +46,7 @@ def _reachable(table: str) -> str:
 
 
 Table: TypeAlias = Annotated[str, AfterValidator(_reachable)]
+TableOrNone: TypeAlias = Annotated[str, AfterValidator(lambda name: name and _reachable(name))]
 Names: TypeAlias = Annotated[list[str], DISTINCT]
 Folds: TypeAlias = Annotated[
     int,
@@ -53,15 +58,23 @@ Folds: TypeAlias = Annotated[
 class Calibration(Section):
     """Samples without a departure."""
 
-    source: Literal["permutations", "pseudoexperiments"] = key(
-        "samples without a departure: `permutations` of all events, or `pseudoexperiments`, "
-        "subsets of the reference as large as the sample (sec. 6.4)",
+    source: defaults.NullDrawsFrom = key(
+        "samples without a departure: `permutations` of all events; `pseudoexperiments`, subsets "
+        "of the reference as large as the sample (sec. 6.4); `bootstrap`, fluctuations of both "
+        "about what they are; `auto`: `bootstrap` where events have weights, else `permutations`",
         alias="from",
-        default="permutations",
+        default=CALIBRATION.source,
     )
     # fewer have no 95 % band
-    draws: Annotated[int, Field(ge=39, le=10**6)] = key("how many of them", default=999)
-    draws_per_job: Count = key("how many of them one job makes", default=250)
+    draws: Annotated[int, Field(ge=39, le=10**6)] = key(
+        "how many of them", default=CALIBRATION.draws
+    )
+    draws_per_job: Count = key("how many of them one job makes", default=CALIBRATION.draws_per_job)
+    exact_limit: Annotated[int, Field(ge=1, le=10**15)] = key(
+        "largest number of kernel values, (N + M)^2, for which `method: auto` scores them "
+        "exactly; beyond it they and the data are compared by random features",
+        default=CALIBRATION.exact_limit,
+    )
 
 
 class Batches(Section):
@@ -112,66 +125,124 @@ class Example(Section):
     worn: Fraction = key("the faulty fraction of its second month", default=0.06)
 
 
+class Variation(Section):
+    """One variation of the reference: a table, or other weights of the reference."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)] = key("what it is called")
+    table: TableOrNone = key(
+        "the table of the reference varied; if empty, the reference with other weights", default=""
+    )
+    weight: str = key("a column of this table with the weights of its events", default="")
+    events: Literal["auto", "same", "other"] = key(
+        "whether its rows are those of the reference, shifted or reweighted (`same`), or `other` "
+        "events; `auto` compares the two tables row by row",
+        default="auto",
+    )
+    width: Positive | None = key(
+        "standard deviation of what is known of its size, in units of the variation as given; "
+        "if empty, it is free",
+        default=None,
+    )
+
+
 class Score(Section):
     """A sample, a reference, and how the one is compared with the other."""
 
     sample: Table = key(
-        "the table whose events are scored: csv, tsv (.gz too), parquet, npy, npz, h5, hdf5; "
-        "`file.npz::name` for one array of several"
+        "the table whose events are scored: csv, tsv (.gz too), parquet, npy, npz, h5, hdf5, root; "
+        "`file.npz::name` for one array of several, `file.root:tree` for one tree"
     )
     reference: Table = key("the table it is compared with")
     columns: Names = key(
-        "the features; if empty, every numeric column that both tables have", default=[]
+        "the features; if empty, every numeric column that both tables have",
+        default=[*DEFAULTS.columns],
     )
     label: str = key(
         "a column of the sample with values 0 and 1; it is used only to measure how well the "
         "scores rank",
-        default="",
+        default=DEFAULTS.label,
     )
-    id: str = key("a column that names the events; if empty, their row numbers", default="")
-    shared_events: Literal["refuse", "allow"] = key(
-        "what to do with events that are in both tables: `refuse` or `allow`", default="refuse"
+    id: str = key(
+        "a column that names the events; if empty, their row numbers", default=DEFAULTS.id
+    )
+    sample_weight: str = key(
+        "a column of the sample with the weights of its events", default=DEFAULTS.sample_weight
+    )
+    reference_weight: str = key(
+        "a column of the reference with the weights of its events, which may be negative",
+        default=DEFAULTS.reference_weight,
+    )
+    shared_events: defaults.SharedEvents = key(
+        "what to do with events that are in both tables: `refuse` or `allow`",
+        default=DEFAULTS.shared_events,
     )
     max_events: AtLeastTen = key(
         "largest number of events used of each table, drawn at random if it has more; a job of "
         "permutations needs about 300 bytes for each event of both tables",
-        default=10**7,
+        default=DEFAULTS.max_events,
     )
-    coordinates: Literal["as_is", "standardized", "uniform", "normal"] = key(
+    coordinates: defaults.CoordinateForm = key(
         "`as_is`, `standardized`, or copula coordinates (sec. exp-lhco) `uniform` or `normal`",
-        default="uniform",
+        default=DEFAULTS.coordinates,
     )
-    source: Literal["pooled", "reference"] = key(
+    source: defaults.Source = key(
         "events that determine coordinates and bandwidths: `pooled` (the same for every "
         "permutation) or `reference` (determined again in each)",
-        default="pooled",
+        default=DEFAULTS.source,
     )
     bandwidths: Bandwidths = key(
         "the bank, in units of the median distance (as sec. exp-lhco)",
-        default=[0.25, 0.5, 1.0, 2.0, 4.0],
+        default=[*DEFAULTS.bandwidths],
     )
-    method: Literal["auto", "exact", "rff"] = key(
-        "`exact` kernel sums, `rff` (random Fourier features), `auto`: exact up to `exact_limit`",
-        default="auto",
+    ladder: Bandwidths = key(
+        "the bandwidths of the evidence, in the same units", default=[*DEFAULTS.ladder]
+    )
+    ranking: defaults.RankedBy = key(
+        "what events are ranked by: `contribution`, how much each adds to the departure, or "
+        "`evidence`, how significant the local excess is, in standard errors",
+        default=DEFAULTS.ranking,
+    )
+    method: defaults.Method = key(
+        "`exact` kernel sums, `rff` (random Fourier features), `auto`: exact up to `exact_limit` "
+        "for the scores, and up to `calibration.exact_limit` for their calibration",
+        default=DEFAULTS.method,
     )
     exact_limit: Annotated[int, Field(ge=1, le=10**15)] = key(
-        "largest number of kernel values for which `auto` is exact", default=10**9
+        "largest number of kernel values, N (N + M), for which `auto` scores exactly",
+        default=DEFAULTS.exact_limit,
     )
     features_per_bandwidth: Annotated[int, Field(ge=4, le=10**5), EVEN] = key(
-        "random features of each bandwidth, an even number (as sec. exp-lhco)", default=512
+        "random features of each bandwidth, an even number (as sec. exp-lhco)",
+        default=DEFAULTS.features_per_bandwidth,
     )
     companions: AtLeastTen = key(
         "with `rff`: events from which the spread of the kernel is estimated, for the standard "
         "errors",
-        default=1024,
+        default=DEFAULTS.companions,
     )
     pairs: Annotated[int, Field(ge=100, le=10**9)] = key(
-        "pairs of events for the median distance", default=500_000
+        "pairs of events for the median distance", default=DEFAULTS.pairs
     )
-    top: Count = key("events that are listed and drawn, and ranks of the null band", default=100)
+    jobs: Annotated[int, Field(ge=1, le=1000)] = key(
+        "jobs that share the events, each some chunks of 16384; the scores are the same for any "
+        "number, and one job uses all cores of its machine",
+        default=1,
+    )
+    top: Count = key(
+        "events that are listed and drawn, and ranks of the null band", default=DEFAULTS.top
+    )
     folds: Folds = key(
         "cross-fitting of coordinates and bandwidths, sec. 6.2: 0 for none, else at least 2 folds",
         default=0,
+    )
+    variations: Annotated[
+        list[Variation],
+        must("its names must differ", lambda vs: len({v.name for v in vs}) == len(vs)),
+    ] = key(
+        "what the reference may be wrong by; the scores are then also given against the mixture "
+        "of the reference and its variations that is nearest to the sample, each entry with the "
+        "keys `name`, `table`, `weight`, `events`, `width` (docs/imperfect-reference.md)",
+        default=[],
     )
     calibration: Calibration = Calibration()
     batches: Batches = Batches()
