@@ -4,22 +4,21 @@ import json
 
 import pandas as pd
 import pytest
+from claims import PUBLISHED as ALL
 from localizer.experiments.experiment2 import LatentModel
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory.scaling import PairMoments
 from localizer.verdicts import (
     board,
-    findings1,
-    findings1_precision,
-    findings2,
+    findings2_information,
     findings3,
-    findings3_batches,
     findings_context,
     findings_estimation,
     findings_interpretation,
     findings_marginal,
     findings_mmd,
     findings_projection,
+    registry,
 )
 
 MODEL = {"mean": (1.5, 0.0), "sigma_s": 0.5, "epsilon": 0.02, "h": 1.0}
@@ -29,14 +28,15 @@ PUBLISHED = "id,experiment,where,quantity,kind,value,error,toys,claim\n"
 ROWS = "a,I,sec. x,a number,ensemble,0.5,0.1,,\nb,I,sec. x,a claim,statement,,,,x < 1\n"
 KNOWN = board.Published("a", "I", "sec. x", "a number", "ensemble", "0.5", "0.1", None)
 CLAIM = board.Published("b", "I", "sec. x", "a claim", "statement", "", "", None, "x < 1")
-THEORY = (
-    findings_marginal,
-    findings_projection,
-    findings_mmd,
-    findings_estimation,
-    findings_context,
-    findings_interpretation,
-)
+#: what is simulated for the findings, by the name of the argument
+STUDIES = {
+    "marginals": findings_marginal,
+    "projections": findings_projection,
+    "draws": findings_mmd,
+    "samples": findings_estimation,
+    "few": findings_context,
+    "choices": findings_interpretation,
+}
 
 
 @pytest.fixture
@@ -59,124 +59,102 @@ def run(tmp_path, run_script):
     return run
 
 
+def plain(value):
+    return value["name"].item() if isinstance(value, pd.DataFrame) else value
+
+
 @pytest.fixture
-def calls(monkeypatch):
-    """Return what records the calls of all studies of a module, tables by their names."""
+def given(monkeypatch):
+    """Record what the functions of a script are given: tables by their names, and studies."""
+    seen = {}
 
-    def plain(value):
-        return value["name"].item() if isinstance(value, pd.DataFrame) else value
+    def record(*modules, **given):
+        seen.update({name: plain(value) for name, value in given.items()})
+        seen["ids"] = [*registry.makers(*modules)]
+        return [board.Finding(name) for name in seen["ids"]]
 
-    def calls(*modules):
-        seen = {}
+    def study(name):
+        return lambda *args, **options: (name, *map(plain, args), *options.items())
 
-        def recorder(name):
-            def record(*args, **options):
-                options = {key: plain(value) for key, value in options.items()}
-                seen[name] = ([plain(value) for value in args], options)
-                return [board.statement(name, 1.0)]
-
-            return record
-
-        for module in modules:
-            for name in vars(module):
-                if name.startswith("of_") or name == "measured_values":
-                    monkeypatch.setattr(module, name, recorder(name))
-        return seen
-
-    return calls
+    monkeypatch.setattr(registry, "findings", record)
+    monkeypatch.setattr(findings2_information, "signal_pairs", study("pairs"))
+    monkeypatch.setattr(findings3, "measured_values", study("measured"))
+    for name, module in STUDIES.items():
+        monkeypatch.setattr(module, name, study(name))
+    return seen
 
 
 def names(written):
     return [finding["id"] for finding in json.loads(written["out"])]
 
 
-def test_experiment1(run, calls):
-    seen = calls(findings1, findings1_precision)
+def ids(experiment):
+    """Return the ids of an experiment, two of which are judged with the theory."""
+    elsewhere = {"e2.known_theta", "e2.no_shared_no_information"}
+    own = {row.id for row in ALL.values() if row.experiment == experiment}
+    return sorted(own | elsewhere if experiment == "-" else own - elsewhere)
+
+
+def test_experiment1(run, given):
     params = {"model": MODEL, "m": 20, "seed": 3, "loo_toys": 50, "contexts": 7}
-    written = run(
-        "exp1_findings",
-        params,
-        tables="toys field scores scaling null_probe m_scan m_scan_probes efficiency generic "
-        "self_influence",
+    tables = (
+        "toys field scores scaling null_probe m_scan m_scan_probes efficiency generic "
+        "self_influence"
     )
-    model = GaussianBenchmark(**MODEL)
-    assert seen == {
-        "of_targets": ([model, 20], {"seed": 3}),
-        "of_toys": (["toys", model], {"m": 20, "loo_toys": 50, "seed": 3}),
-        "of_field": (["field", model], {}),
-        "of_resampling": (["scores", "scaling"], {}),
-        "of_null_probe": (["null_probe", 7], {}),
-        "of_m_scan": (["m_scan", "m_scan_probes", model], {"sizes": (5, 80, 160, 320, 640)}),
-        "of_efficiency": (["efficiency", model], {}),
-        "of_generic": (["generic", model], {"largest": 640}),
-        "of_self_influence": (["self_influence"], {}),
-    }
-    assert names(written) == list(seen)
+    written = run("exp1_findings", params, tables=tables)
+    assert sorted(names(written)) == sorted(given.pop("ids")) == ids("I")
+    named = {name: name for name in tables.split()}
+    assert given == {**params, **named, "model": GaussianBenchmark(**MODEL)}
 
 
-def test_experiment2(run, calls):
-    seen = calls(findings2)
+def test_experiment2(run, given):
     params = {"seed": 3, "model": LATENT, "N": 500, "published_toys": 9}
+    params |= {"recovery_m": 20, "recovery_N": 400, "sizes": [100, 900]}
+    tables = "toys scan targets runs context"
     written = run(
         "exp2_findings",
-        {**params, "recovery_m": 20, "recovery_N": 400, "sizes": [100, 900]},
-        tables="toys scan targets runs context",
+        params,
+        tables=tables,
         texts={"numbers": '{"oracle": 1.0}', "published": PUBLISHED + ROWS},
     )
+    assert sorted(names(written)) == sorted(given.pop("ids")) == ids("II")
     model = LatentModel(**LATENT)
-    # a claim in words has no number
-    recovery = {"m": 20, "N": 400, "published": {"a": 0.5}}
-    assert seen == {
-        "of_toys": (["toys"], {"N": 500}),
-        "of_n_scan": (["toys", "scan"], {"published_toys": 9}),
-        "of_recovery": (["targets", "runs"], recovery),
-        "of_context": (["context", {"oracle": 1.0}], {}),
-        "of_model": ([3], {"model": model}),
-        "of_origin": ([3], {"model": model, "sizes": (100, 500, 900)}),
-        "of_fixed_scores": ([3], {"model": model, "N": 500}),
+    assert given == {
+        **{**params, **{name: name for name in tables.split()}, "model": model},
+        **{"numbers": {"oracle": 1.0}, "published": {"a": KNOWN, "b": CLAIM}},
+        "pairs": ("pairs", 3, model),
     }
-    assert names(written) == list(seen)
 
 
-def test_experiment3(run, calls):
-    seen = calls(findings3, findings3_batches)
+def test_experiment3(run, given):
+    params = {"m": 100, "m_scan_R": 20, "fit_minimum": 4.0}
+    tables = "counts witness bandwidths sweep fits repeated surrogates seeds"
     written = run(
         "exp3_findings",
-        {"m": 100, "m_scan_R": 20, "fit_minimum": 4.0},
-        tables="counts witness bandwidths sweep fits repeated surrogates seeds",
+        params,
+        tables=tables,
         texts={
             "numbers": json.dumps({"moments": MOMENTS, "dimension": 12, "edition": "subset"}),
             "published": PUBLISHED + ROWS,
             "law": '{"deviation": 1.0}',
         },
     )
-    rows = {"a": KNOWN, "b": CLAIM}
-    measured = [board.statement("measured_values", 1.0)]
-    law = ["sweep", "fits", "repeated", {"deviation": 1.0}, rows]
-    correlations = ["sweep", PairMoments(**MOMENTS), "seeds", rows, "surrogates"]
-    assert seen == {
-        "measured_values": (["witness", "bandwidths", "sweep", "fits"], {}),
-        "of_dimension": (["counts", 12], {}),
-        "of_draws": ([measured, "surrogates", "seeds", rows], {"edition": "subset"}),
-        "of_bandwidths": (["bandwidths", 0.25], {}),
-        "of_correlations": (correlations, {"edition": "subset"}),
-        "of_convergence": (["sweep", rows], {"m": 100, "m_scan_R": 20}),
-        "of_scaling": (law, {"fit_minimum": 4.0}),
+    assert sorted(names(written)) == sorted(given.pop("ids")) == ids("III")
+    assert given == {
+        **params,
+        **{name: name for name in tables.split()},
+        **{"published": {"a": KNOWN, "b": CLAIM}, "law": {"deviation": 1.0}},
+        **{"moments": PairMoments(**MOMENTS), "dimension": 12, "edition": "subset"},
+        "measured": ("measured", "witness", "bandwidths", "sweep", "fits"),
     }
-    assert names(written) == list(seen)[1:]
 
 
-def test_theory(run, calls):
-    seen = calls(*THEORY)
+def test_theory(run, given):
     written = run("theory_findings", {"seed": 3, "model": MODEL})
+    assert sorted(names(written)) == sorted(given.pop("ids")) == ids("-")
     model = GaussianBenchmark(**MODEL)
-    assert all(seen[name][0] == [3, model] for name in seen if name != "of_projections")
-    assert seen["of_projections"] == ([3], {})
-    assert not any(options for _, options in seen.values())
-    assert sorted(names(written)) == sorted(seen) == sorted(STUDIES)
-
-
-STUDIES = [name for module in THEORY for name in vars(module) if name.startswith("of_")]
+    studies = {name: (name, 3, model) for name in STUDIES}
+    assert given == {"seed": 3, "model": model, **studies, "projections": ("projections", 3)}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +162,7 @@ STUDIES = [name for module in THEORY for name in vars(module) if name.startswith
     [("", ["agrees", "disagrees"]), ("smoke", ["not comparable"] * 2)],
 )
 def test_scoreboard(run, reason, verdicts):
-    findings = (board.Finding("a", 0.6, 0.0, draws=(1.0,)), board.statement("b", 2.0))
+    findings = (board.Finding("a", 0.6, 0.0, draws=(1.0,)), board.Finding("b", 2.0))
     texts = {
         name: json.dumps([finding.as_dict()])
         for name, finding in zip(("one", "two"), findings, strict=True)

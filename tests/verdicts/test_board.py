@@ -47,13 +47,13 @@ def test_error_of_a_value_without_one():
 
 def test_rank_among_draws():
     draws = np.linspace(0, 1, 999)
-    middle = judged(published("realization", "0.50"), board.realization("a", draws))
+    middle = judged(published("realization", "0.50"), board.realization(draws))
     assert (middle["measure"], middle["verdict"]) == ("rank p", "agrees")
     assert middle["value"] == pytest.approx(1.0, abs=0.01)
-    edge = judged(published("realization", "1.001"), board.realization("a", draws))
+    edge = judged(published("realization", "1.001"), board.realization(draws))
     assert edge["value"] == pytest.approx(2 / 1000)
     assert edge["verdict"] == "tension"
-    far = judged(published("realization", "9"), board.realization("a", draws))
+    far = judged(published("realization", "9"), board.realization(draws))
     assert far["verdict"] == "disagrees"
 
 
@@ -66,9 +66,7 @@ def test_rank_is_uniform_under_the_null():
     draws = rng.standard_normal(1000)
     row = "realization"
     small = [
-        judged(published(row, f"{rng.standard_normal():.6f}"), board.realization("a", draws))[
-            "value"
-        ]
+        judged(published(row, f"{rng.standard_normal():.6f}"), board.realization(draws))["value"]
         <= 0.1
         for _ in range(400)
     ]
@@ -76,7 +74,7 @@ def test_rank_is_uniform_under_the_null():
 
 
 def test_few_draws_give_a_pull_and_say_so():
-    found = judged(published("realization", "0.50"), board.realization("a", [0.4, 0.5, 0.6]))
+    found = judged(published("realization", "0.50"), board.realization([0.4, 0.5, 0.6]))
     assert found["measure"] == "pull"
     assert "only 3 independent draws" in found["note"]
     assert found["verdict"] == "agrees"
@@ -85,7 +83,7 @@ def test_few_draws_give_a_pull_and_say_so():
 def stated(claim, value, error=None, *, kind="statement", **also):
     """Return whether a claim holds of a number, and the verdict."""
     row = published(kind, "", claim=claim)
-    found = judged(row, board.statement("a", value, error=error, **also))
+    found = judged(row, board.statement(value, error=error, **also))
     assert (found["measure"], found["reproduced"]) == ("computed", value)
     assert found["note"] == f"true if {claim}"
     return found["value"], found["verdict"]
@@ -158,12 +156,12 @@ def test_a_claim_and_its_numbers_must_fit():
             stated("x < 1; y > 1", 0.5, **also)
     with pytest.raises(ValueError, match="finding a: it has no value"):
         judged(published("statement", "", claim="x < 1"), Finding("a"))
-    with pytest.raises(ValueError, match="finding a: y must be finite, it is nan"):
-        board.statement("a", 1.0, y=float("nan"))
+    with pytest.raises(ValueError, match="y must be finite, it is nan"):
+        board.statement(1.0, y=float("nan"))
 
 
 def test_distances_in_errors_have_an_error_of_one():
-    found = board.pulled("a", 2.0, y=3.0, note="why")
+    found = board.pulled(2.0, y=3.0, note="why")
     assert (found.value, found.error, found.also["y"], found.note) == (2.0, 1.0, (3.0, 1.0), "why")
 
 
@@ -203,7 +201,7 @@ def test_what_a_law_carried_over_does_not_count():
     counted = board.tally(pd.DataFrame([found]))
     assert (counted["agrees"], counted["tensions_by_chance"]) == (0, 0.0)
     # where it is compared, it is our own that is
-    compared = judged(published("realization", error="0.04"), board.realization("a", [0.4, 0.6]))
+    compared = judged(published("realization", error="0.04"), board.realization([0.4, 0.6]))
     assert compared["measure"] == "pull"
 
 
@@ -226,7 +224,7 @@ def test_board_tally_and_deviations():
 
 
 def test_ensemble_gives_mean_error_and_spread():
-    finding = board.ensemble("a", [1.0, 2.0, 3.0, 4.0])
+    finding = board.ensemble([1.0, 2.0, 3.0, 4.0])
     assert finding.value == 2.5
     assert finding.spread == pytest.approx(np.std([1, 2, 3, 4], ddof=1))
     assert finding.error == pytest.approx(finding.spread / 2)
@@ -348,7 +346,7 @@ def test_exact_values_by_hand(value, ours, relative, verdict):
 def draws(n, below, inside, *, side=1):
     """Return draws of which some lie below, some within the rounding of, 0.50; the rest above."""
     values = [0.4] * below + [0.496, 0.504, 0.5, 0.498][:inside] + [0.6] * (n - below - inside)
-    return board.realization("a", 0.5 + side * (np.array(values) - 0.5))
+    return board.realization(0.5 + side * (np.array(values) - 0.5))
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -371,7 +369,7 @@ def test_rank_by_hand(below, inside, k, verdict, side):
 def test_a_rare_value_disagrees_beyond_five_spreads(far, verdict, side):
     # +- 1 has a spread of sqrt(400 / 399)
     values = side * (far * np.sqrt(400 / 399) + np.resize([1.0, -1.0], 400))
-    found = judged(published("realization", "0.00"), board.realization("a", values))
+    found = judged(published("realization", "0.00"), board.realization(values))
     assert found["value"] == pytest.approx(2 / 401)
     assert found["verdict"] == verdict
 
@@ -383,7 +381,7 @@ def test_fewer_than_400_draws_give_a_pull():
 
 def test_pull_of_one_realization_by_hand():
     """A further draw: the spread of one and the error of our mean, and the printed digits."""
-    ours = board.realization("a", [0.4, 0.5, 0.6], note="why")
+    ours = board.realization([0.4, 0.5, 0.6], note="why")
     assert (ours.value, ours.error, ours.spread, ours.n) == (
         *(pytest.approx(0.5), pytest.approx(0.1)),
         *(pytest.approx(0.1), 3),
@@ -400,9 +398,9 @@ def test_a_number_needs_a_value_and_a_mean_two_toys():
     with pytest.raises(ValueError, match="finding a: it has no value"):
         judged(published(), Finding("a"))
     with pytest.raises(ValueError, match="at least 2 toys, it has 1"):
-        board.ensemble("a", [1.0])
-    assert board.ensemble("a", [1.0, 3.0]).n == 2
-    with pytest.raises(ValueError, match="finding a: error must be finite, it is inf"):
+        board.ensemble([1.0])
+    assert board.ensemble([1.0, 3.0]).n == 2
+    with pytest.raises(ValueError, match="error must be finite, it is inf"):
         Finding("a", 1.0, float("inf"))
 
 

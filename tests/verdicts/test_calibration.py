@@ -78,14 +78,14 @@ def simulated_mean(name, draw):
         value=as_printed(theirs.mean(), row.value),
         error=row.error and as_printed(error, row.error),
     )
-    return row, replace(board.ensemble(name, draw(500)), toys=None if row.error else toys)
+    return row, replace(board.ensemble(draw(500)), toys=None if row.error else toys)
 
 
 def simulated_draw(name, draw):
     """Return a row whose author has one draw, and our own draws."""
     (theirs,), ours = draw(1), draw(REALIZATIONS[name][2])
     row = PUBLISHED[name]
-    return replace(row, value=as_printed(theirs, row.value)), board.realization(name, ours)
+    return replace(row, value=as_printed(theirs, row.value)), board.realization(ours)
 
 
 def boards(names, simulated, draw):

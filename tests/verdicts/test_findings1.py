@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from claims import by_claim, holds
+from claims import Found, by_claim, holds
 from localizer.base.randomness import stream
 from localizer.base.vocabulary import FORCED_ESTIMATORS
 from localizer.models.gaussian import GaussianBenchmark
@@ -52,7 +52,7 @@ def toys(**columns):
             "auc_loo": [0.85, 0.84, 0.83, 0.84],
         }
     ).assign(**columns)
-    return findings1.of_toys(table, MODEL, m=20, loo_toys=50, seed=1)
+    return Found(findings1, toys=table, model=MODEL, m=20, loo_toys=50, seed=1)
 
 
 def losing(*, to_lr, to_loo):
@@ -68,18 +68,14 @@ def counts(monkeypatch, *, removed, share):
     monkeypatch.setattr(
         findings1, "_variance_at_signal", lambda *_, fixed, **__: 3 * (1 - removed * fixed)
     )
-    return findings1.of_targets(MODEL, 20, seed=1, samples=10_000)
+    return Found(findings1, model=MODEL, seed=1, samples=10_000)
 
 
 def field(at_signal, opposite):
     """Return the findings of a field whose middle is in neither region."""
     table = pd.DataFrame({"x": [1.5, 1.0, 0.0, -1.5], "y": 0.0, "population": 0.5})
     rest = np.array([at_signal, at_signal, 100.0, opposite])
-    return findings1.of_field(table.assign(empirical=0.5 + rest), MODEL)
-
-
-def flat():
-    return pd.DataFrame({"x": [1.5, -1.5], "y": 0.0, "empirical": 0.0, "population": 0.0})
+    return Found(findings1, field=table.assign(empirical=0.5 + rest), model=MODEL)
 
 
 def resampling(signal=(1.0, -1.0), background=(1.0, -1.0), *, pull=1.0, largest=10_000):
@@ -90,14 +86,14 @@ def resampling(signal=(1.0, -1.0), background=(1.0, -1.0), *, pull=1.0, largest=
     scores = scores.assign(contexts=100, signal=np.tile(of_signal, 4))
     R = np.array([10.0, 100.0, largest])
     scaling = pd.DataFrame({"contexts": R, "rms": 3 / np.sqrt(R), "pull": [0.5, pull, -0.5]})
-    return findings1.of_resampling(scores, scaling)
+    return Found(findings1, scores=scores, scaling=scaling)
 
 
 def null_probe(first=1.0, others=(0.0, 0.0, 0.0)):
     """Scores in exact errors of 0.01."""
     scores = 0.01 * np.array([first, *others])
     table = pd.DataFrame({"score": scores, "standard_error": [0.01, 0.02, 0.03, 0.06]})
-    return findings1.of_null_probe(table.assign(exact_standard_error=0.01), 500)
+    return Found(findings1, null_probe=table.assign(exact_standard_error=0.01), contexts=500)
 
 
 def m_scan(sizes=(5, 80, 640)):
@@ -128,7 +124,7 @@ def separated(exponent, *, error=0.01):
 
 def of(points, table, model=MODEL):
     table = table.assign(x=0.0, y=0.0)
-    return findings1_precision.of_m_scan(points, table, model, sizes=(5, 160, 640))
+    return Found(findings1_precision, m_scan=points, m_scan_probes=table, model=model)
 
 
 def ordered(apart, *, swap=False):
@@ -142,15 +138,14 @@ def ordered(apart, *, swap=False):
 
 def varied(ratio, *, at="raw"):
     """Return the distance of simulated variances of this ratio to the exact ones +- 0.1."""
-    points, table = m_scan()
-    table = table.assign(x=0.0, y=0.0)
+    table = m_scan()[1].assign(x=0.0, y=0.0)
     variance = ContextVariance(MODEL)
     spread = 0.1 * np.tile([1, -1], 4)
     for (m, part), name in product(table.groupby("m"), FORCED_ESTIMATORS):
         exact = variance.of(name, m=int(m))(np.zeros((1, 2)))[0]
         off = ratio if (name == at and m == 80) else 1.0
         table.loc[part.index, f"{name}_variance"] = exact * (off + spread)
-    return findings1_precision.of_m_scan(points, table, MODEL, sizes=(5, 160, 640))
+    return Found(findings1_precision, m_scan_probes=table, model=MODEL)
 
 
 def efficiency(*, model=MODEL, sizes=SIZES, shifted=("pair", 0.0), spread=0.01):
@@ -167,7 +162,7 @@ def efficiency(*, model=MODEL, sizes=SIZES, shifted=("pair", 0.0), spread=0.01):
     name, pull = shifted
     # an error of sqrt(1 / 100 / 2 + 1 / 100 / 2)
     table.loc[(table["m"] == sizes[-1]) & table["signal"], name] += 0.1 * pull
-    return findings1_precision.of_efficiency(table, model)
+    return Found(findings1_precision, efficiency=table, model=model)
 
 
 def exact_slope(over, under=None, *, half=False, sizes=SIZES):
@@ -196,7 +191,7 @@ def simulated(**factors):
         exact = {m: ContextVariance(MODEL).of(name, m=m)([[0.3, 0.1]])[0] for m in SIZES}
         table[name] = 0.2
         table[f"{name}_variance"] = table["m"].map(exact) * spread * factors.get(name, 1.0)
-    return findings1_precision.of_efficiency(table, MODEL)
+    return Found(findings1_precision, efficiency=table, model=MODEL)
 
 
 def difference(m, model=MODEL):
@@ -208,7 +203,8 @@ def generic(slopes=(-2.0, -2.0), constants=(1.0, 1.0), scanned_slope=0.0, larges
     """Return those of a curve whose first row was scanned last."""
     curve = pd.DataFrame({"epsilon": [0.1, 0.1, 1.0], "m": [10, 99, 99], "crossover": 50.0})
     curve = curve.assign(slope=[scanned_slope, *slopes], limit_constant=[9.0, *constants])
-    return findings1_precision.of_generic(curve, at(epsilon=0.1), largest=largest)
+    scan = pd.DataFrame({"m": [3, largest, 2]})
+    return Found(findings1_precision, generic=curve, m_scan=scan, model=at(epsilon=0.1))
 
 
 def self_influence(inclusive=6.0, loo=0.0, difference=1e-16):
@@ -218,7 +214,8 @@ def self_influence(inclusive=6.0, loo=0.0, difference=1e-16):
         return pull + math.sqrt(3) * np.array([1, 1, -1, -1])
 
     table = pd.DataFrame({"self_inclusive": scores(inclusive), "loo": scores(loo)})
-    return findings1.of_self_influence(table.assign(difference=[0.0, difference, 0.0, 0.0]))
+    table = table.assign(difference=[0.0, difference, 0.0, 0.0])
+    return Found(findings1, self_influence=table)
 
 
 # --- statements: (id, what is found, whether it holds, its value) -------------------------
@@ -238,8 +235,8 @@ STATEMENTS = [
         )
         for s, holds in ((0.045, True), (0.041, False))
     ),
-    ("e1.correlated_field", lambda: findings1.of_field(flat(), at(h=0.33)), True, 0.532338),
-    ("e1.correlated_field", lambda: findings1.of_field(flat(), at(h=0.30)), False, 0.468630),
+    ("e1.correlated_field", lambda: Found(findings1, model=at(h=0.33)), True, 0.532338),
+    ("e1.correlated_field", lambda: Found(findings1, model=at(h=0.30)), False, 0.468630),
     ("e1.extreme_field", lambda: field(-1e-6, 1e-6), True, -1e-6),
     ("e1.extreme_field", lambda: field(1e-6, 1e-6), False, 1e-6),
     ("e1.extreme_field", lambda: field(-1e-6, -1e-6), False, -1e-6),
@@ -416,7 +413,8 @@ STATEMENTS = [
 
 @pytest.mark.parametrize(("name", "find", "true", "value"), STATEMENTS)
 def test_a_statement_holds_on_its_side_of_the_boundary(name, find, true, value):
-    found = {finding.id: finding for finding in find()}[name]
+    found = find()[name]
+    assert found.id == name
     assert holds(found) is true
     if value is not None:
         assert found.value == pytest.approx(value, abs=1e-9, rel=1e-5)
@@ -435,8 +433,7 @@ def test_a_statement_holds_on_its_side_of_the_boundary(name, find, true, value):
     ],
 )
 def test_fixed_counts_take_away_the_exact_share(monkeypatch, removed, share, true):
-    found = counts(monkeypatch, removed=removed, share=share)[2]
-    assert found.id == "e1.fixed_counts"
+    found = counts(monkeypatch, removed=removed, share=share)["e1.fixed_counts"]
     assert found.value == pytest.approx(removed / (0.02 * (1 - share)))
     assert holds(found) is true
 
@@ -452,9 +449,10 @@ def test_every_statement_has_a_case_for_and_one_against():
 
 
 def test_closed_forms():
-    mmd2, delta, _ = findings1.of_targets(MODEL, 20, seed=1, N=10, samples=10)
-    assert (mmd2.id, mmd2.value, mmd2.error) == ("e1.mmd2_sb", pytest.approx(0.46086, abs=1e-5), 0)
-    assert (delta.id, delta.error) == ("e1.delta_g", 0)
+    found = Found(findings1, model=MODEL, m=20)
+    mmd2, delta = found["e1.mmd2_sb"], found["e1.delta_g"]
+    assert (mmd2.value, mmd2.error) == (pytest.approx(0.46086, abs=1e-5), 0)
+    assert delta.error == 0
     assert delta.value == pytest.approx(2 * 0.02 * MODEL.D_SB / 20)
 
 
@@ -495,18 +493,19 @@ def test_where_addition_becomes_the_better_one():
     v = ContextVariance(MODEL)
     b = v.b.mean(replace(MODEL, epsilon=0.5).components)
     m = math.floor(2 + v.zeta_2 / (2 * b)) + 1
-    found = {finding.id: finding.note for finding in efficiency(spread=0.5, sizes=(20, 80))}
-    assert found["e1.nearly_equal_40"].endswith(f"better one at m = {m}")
-    assert f"worse one from m = {m} on" in found["e1.one_step_further"]
+    found = efficiency(spread=0.5, sizes=(20, 80))
+    assert found["e1.nearly_equal_40"].note.endswith(f"better one at m = {m}")
+    further = found["e1.one_step_further"].note
+    assert f"worse one from m = {m} on" in further
     addition, pair = (mean_variance(name, 80, share=0.02) for name in ("addition", "pair"))
-    assert found["e1.one_step_further"].endswith(f"it is the better one, {addition / pair:.4f}")
+    assert further.endswith(f"it is the better one, {addition / pair:.4f}")
 
 
 def test_the_fitted_slope_stands_beside_the_exact_one():
-    found = {finding.id: finding.note for finding in efficiency(spread=0.5, sizes=(20, 80))}
+    found = efficiency(spread=0.5, sizes=(20, 80))["e1.marginal_ratio_slope"]
     # from means of 1.7 to 1
     slope = -math.log(1.7) / math.log(4)
-    assert f"fitted {slope:.3f} +- " in found["e1.marginal_ratio_slope"]
+    assert f"fitted {slope:.3f} +- " in found.note
 
 
 @pytest.mark.parametrize(
@@ -521,15 +520,32 @@ def test_the_fitted_slope_stands_beside_the_exact_one():
     ],
 )
 def test_means_over_toys(name, value, spread):
-    found = {finding.id: finding for finding in toys()}[name]
+    found = toys()[name]
     assert (found.value, found.n) == (pytest.approx(value), 4)
     if spread is not None:
         assert found.spread == pytest.approx(spread, abs=1e-12)
         assert found.error == pytest.approx(spread / 2, abs=1e-12)
 
 
+def test_the_error_of_a_ratio_of_losses_is_positive_whatever_their_sign():
+    """Losses of 4, 5, 7 and 8 over 1: rests of 2, 1, 1 and 2 about 6, and a sign in front."""
+    spread = math.sqrt((4 + 1 + 1 + 4) / 3)
+    for sign in (1, -1):
+        found = losing(to_lr=sign * 0.01, to_loo=0.01 * np.array([4.0, 5, 7, 8]))
+        ratio = found["e1.loo_loss_larger"]
+        assert (ratio.value, ratio.error) == (pytest.approx(6 * sign), pytest.approx(spread / 2))
+
+
+def test_the_share_of_the_second_order_is_told_for_both_sizes():
+    model = at(epsilon=0.3)
+    note = scanned(model)["e1.second_order_small"].note
+    small, intermediate = (part_of_raw("second", m, model=model) for m in (5, 80))
+    assert f"m = 5 ({small:.2f}) and 80 ({intermediate:.2f})" in note
+    assert f"{small:.2f}" != f"{part_of_raw('second', 6, model=model):.2f}"
+
+
 def test_spread_of_the_class_separation():
-    found = {finding.id: finding for finding in toys()}["e1.delta_g_rms"]
+    found = toys()["e1.delta_g_rms"]
     rms = math.sqrt(14 / 3)
     assert (found.value, found.n) == (pytest.approx(rms), 4)
     assert (found.error, found.spread) == (
@@ -549,26 +565,23 @@ def test_spread_of_the_class_separation():
     ],
 )
 def test_single_toys_have_their_draws(name, draws):
-    found = {finding.id: finding for finding in toys()}[name]
+    found = toys()[name]
     assert list(found.draws) == draws
     assert (found.value, found.n) == (pytest.approx(np.mean(draws)), len(draws))
     assert found.spread == found.error == pytest.approx(np.std(draws, ddof=1), abs=1e-12)
 
 
 def test_the_extreme_event_among_background():
-    score, _ = null_probe(2.0)
-    assert (score.id, score.value, score.error, score.n) == (
-        *("e1.null_probe", pytest.approx(0.02)),
-        *(0.01, 500),
-    )
+    score = null_probe(2.0)["e1.null_probe"]
+    assert (score.value, score.error, score.n) == (pytest.approx(0.02), 0.01, 500)
     assert "sample errors of 4 replicas are 3.0000e-02 +- 2e-02" in score.note
 
 
 def test_relative_errors_where_the_paper_prints_them():
     """The size that was not scanned has no finding."""
-    found = [finding for finding in scanned() if finding.id.startswith("e1.relative_rms")]
-    assert [finding.id for finding in found] == ["e1.relative_rms_5", "e1.relative_rms_640"]
-    assert [finding.value for finding in found] == [1.0, 3.0]
+    found = [scanned()[f"e1.relative_rms_{m}"] for m in (5, 80, 640)]
+    assert [finding.value for finding in found] == [1.0, 2.0, 3.0]
+    assert scanned()["e1.relative_rms_160"] is None
     # the author's number of probes is not known: no error is inferred from ours
     assert {(f.error, f.n, f.spread, f.toys) for f in found} == {(0.25, 16, None, None)}
 

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from claims import by_claim, holds
+from claims import Found, by_claim, holds
 from localizer.experiments.experiment2 import LatentModel
-from localizer.verdicts import findings2
+from localizer.verdicts import findings2, findings2_information, findings2_recovery
+from localizer.verdicts.board import in_errors
 
 MODEL = LatentModel(d=2, sigma_s=0.5, epsilon=0.02, h=1.0)
 SIZES = (500, 2000, 20000)
@@ -32,7 +33,7 @@ def toys(**columns):
     table = table.assign(auc_loo=0.6 + 0.01 * mu, auc_independent=0.5 + 0.001 * (-1) ** mu)
     table = table.assign(**columns)
     others = table.assign(N=1, auc_mmd=0.1, auc_lr=0.1, auc_loo=0.9)
-    return findings2.of_toys(pd.concat([others, table]), N=500)
+    return Found(findings2, toys=pd.concat([others, table]), N=500)
 
 
 def steady(pull):
@@ -65,10 +66,13 @@ def n_scan(*, lr=0.0, mmd=0.0, control=(0.0, 0.0, 0.0), loss=(12.0, 5.0, -3.0)):
     table = pd.concat([table, *(each.assign(**dict.fromkeys(AUCS, 0.1)) for each in wrong)])
     scan = pd.DataFrame({"N": SIZES, "toys": [4, 4, 3], "f_rec": 0.1, "f_rec_error": 0.2})
     scan = scan.assign(f_rec_mean_of_ratios=[0.0, 0.0, 0.7], f_rec_mean_of_ratios_error=0.03)
-    return findings2.of_n_scan(table, scan, published_toys=50)
+    return Found(findings2, toys=table, scan=scan, published_toys=50)
 
 
-PUBLISHED = {"e2.one_auc_pair_target": 0.7, "e2.one_auc_marginal": 0.72, "e2.one_auc_pair": 0.73}
+PUBLISHED = {
+    f"e2.one_auc_{name}": SimpleNamespace(number=number)
+    for name, number in {"pair_target": 0.7, "marginal": 0.72, "pair": 0.73}.items()
+}
 
 
 def recovery(change=lambda targets, runs: (targets, runs), *, m=20, N=400):
@@ -96,7 +100,8 @@ def recovery(change=lambda targets, runs: (targets, runs), *, m=20, N=400):
     runs["rho"] = correlated(late)
     runs = runs.drop(columns="auc_pair_target")
     targets, runs = change(targets, runs)
-    return findings2.of_recovery(targets, runs, m=m, N=N, published=PUBLISHED)
+    given = {"targets": targets, "runs": runs, "published": PUBLISHED}
+    return Found(findings2_recovery, **given, recovery_m=m, recovery_N=N)
 
 
 def correlated(noise):
@@ -154,25 +159,30 @@ def context(*, pull=6.0, total=0.0, share=0.5, companion=1e-3, grid=1e-12):
     sums = np.concatenate([pulled(1.0), pulled(total)])
     table["information_gap"] = 1.0 + sums - expected
     numbers = {"companion_shared": companion, "oracle": 1.0, "grid_error": grid}
-    return findings2.of_context(table, numbers)
+    return Found(findings2_information, context=table, numbers=numbers)
 
 
 def origin(sigma_s=0.5, auc=None):
     """Return those of mu = 0 with tiny toys, or with this AUC in every one."""
     model = LatentModel(d=2, sigma_s=sigma_s, epsilon=0.1, h=1.0)
-    with pytest.MonkeyPatch.context() as patch:
-        if auc is not None:
-            aucs = iter([0.9, 0.9, auc - 0.001, auc + 0.001])
+    found = Found(findings2, seed=1, model=model, N=70, sizes=(100, 50), origin_toys=2)
+    if auc is not None:
+        # at 50, 70 and 100 events
+        aucs = iter([0.9, 0.9, 0.9, 0.9, auc - 0.001, auc + 0.001])
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr(findings2.metrics, "auc", lambda *_: next(aucs))
-        return findings2.of_origin(1, model=model, sizes=(50, 100), toys=2)
+            assert found["e2.small_mu_empirical"]
+    return found
 
 
 def fixed_scores(*aucs):
     """Return those of two toys, in which the four scores have these mean AUCs."""
     values = iter([*(auc - 0.001 for auc in aucs), *(auc + 0.001 for auc in aucs)])
+    found = Found(findings2, seed=1, model=MODEL, N=100, scored_toys=2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(findings2.metrics, "auc", lambda *_: next(values))
-        return findings2.of_fixed_scores(1, model=MODEL, N=100, toys=2)
+        assert found["e2.no_fixed_score"]
+    return found
 
 
 # --- statements: (id, what is found, whether it holds, its value) -------------------------
@@ -296,29 +306,28 @@ STATEMENTS = [
 
 @pytest.mark.parametrize(("name", "find", "true", "value"), STATEMENTS)
 def test_a_statement_holds_on_its_side_of_the_boundary(name, find, true, value):
-    found = {finding.id: finding for finding in find()}[name]
+    found = find()[name]
+    assert found.id == name
     assert holds(found) is true
     assert found.value == pytest.approx(value)
 
 
-# the order in which they are computed; the last is the largest of three
 IDENTITIES = ("cross_covariance", "predictive_mean", "predictive_variance", "average_witness")
 
 
-@pytest.mark.parametrize("number", range(4))
+def identities(draws=50, seed=1):
+    pairs = findings2_information.signal_pairs(seed, MODEL, draws=draws)
+    return Found(findings2_information, pairs=pairs, model=MODEL)
+
+
+@pytest.mark.parametrize("name", [f"e2.{name}" for name in IDENTITIES])
 @pytest.mark.parametrize(("pull", "true"), [(4.9, True), (-4.9, True), (5.1, False), (-5.1, False)])
-def test_an_identity_is_off_beyond_five_errors(monkeypatch, number, pull, true):
-    pulls = [0.0] * 6
-    pulls[number + (number == 3)] = pull
-    of = iter(pulls)
-    with monkeypatch.context() as patch:
-        patch.setattr(findings2, "_pull", lambda _: next(of))
-        found = {finding.id: finding for finding in findings2.of_model(1, model=MODEL, draws=50)}
-    judged = {name: found[f"e2.{name}"] for name in IDENTITIES}
-    assert {name: holds(finding) for name, finding in judged.items()} == {
-        name: true or name != IDENTITIES[number] for name in IDENTITIES
-    }
-    assert judged[IDENTITIES[number]].value == pull
+def test_an_identity_is_off_beyond_five_errors(monkeypatch, name, pull, true):
+    """The mean witness is looked at in three places."""
+    pulls = iter([pull, 0.0, 0.0])
+    monkeypatch.setattr(findings2_information, "in_errors", lambda _: next(pulls))
+    found = identities()[name]
+    assert (holds(found), found.value) == (true, pull)
 
 
 @pytest.mark.parametrize(("p", "true"), [(0.00034, True), (0.00033, False), (0.9, True)])
@@ -326,11 +335,12 @@ def test_three_projections_share_one_level(monkeypatch, p, true):
     """The smallest p of three tests counts three times."""
     ps = iter([0.9, p, 1.0])
     monkeypatch.setattr(
-        findings2.stats, "ks_2samp", lambda *_: SimpleNamespace(pvalue=next(ps), statistic=0.1)
+        findings2_information.stats,
+        "ks_2samp",
+        lambda *_: SimpleNamespace(pvalue=next(ps), statistic=0.1),
     )
-    found = findings2.of_model(1, model=MODEL, draws=50)[0]
-    assert (found.id, holds(found)) == ("e2.auc_single", true)
-    assert found.value == pytest.approx(min(1.0, 3 * p))
+    found = identities()["e2.auc_single"]
+    assert (holds(found), found.value) == (true, pytest.approx(min(1.0, 3 * p)))
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.5])
@@ -339,12 +349,13 @@ def test_another_prior_breaks_the_identities(monkeypatch, factor):
 
     With the right one all hold but once in a million seeds, and the p once in a thousand.
     """
-    exact = findings2.latent_location
-    monkeypatch.setattr(findings2, "latent_location", lambda *a, **k: factor * exact(*a, **k))
-    found = findings2.of_model(3, model=MODEL, draws=4000)
-    off = {finding.id for finding in found if not holds(finding)}
-    expected = {f"e2.{name}" for name in ("auc_single", *IDENTITIES[:3])}
-    assert off - {"e2.average_witness"} == (expected if factor > 1 else set())
+    exact = findings2_information.latent_location
+    monkeypatch.setattr(
+        findings2_information, "latent_location", lambda *a, **k: factor * exact(*a, **k)
+    )
+    found = identities(draws=4000, seed=3)
+    wrong = {name for name in ("auc_single", *IDENTITIES[:3]) if not holds(found[f"e2.{name}"])}
+    assert wrong == ({"auc_single", *IDENTITIES[:3]} if factor > 1 else set())
 
 
 def test_every_statement_has_a_case_for_and_one_against():
@@ -361,9 +372,10 @@ def test_fixed_scores_and_the_origin_are_what_they_say():
     A fixed score is as good as chance over many mu, and far from it in a single toy.
     """
     model = LatentModel(d=2, sigma_s=0.2, epsilon=0.1, h=0.5)
-    empirical = findings2.of_origin(3, model=model, sizes=(2000,), toys=5)[1]
+    origin = Found(findings2, seed=3, model=model, N=2000, sizes=(2000,), origin_toys=5)
+    empirical = origin["e2.small_mu_empirical"]
     assert empirical.value - 0.5 > 5 * empirical.error
-    found = findings2.of_fixed_scores(3, model=MODEL, N=500, toys=40)[0]
+    found = Found(findings2, seed=3, model=MODEL, N=500, scored_toys=40)["e2.no_fixed_score"]
     assert abs(found.value - 0.5) < 5 * found.error
     assert found.error * math.sqrt(40) > 0.1
 
@@ -384,7 +396,7 @@ def test_fixed_scores_and_the_origin_are_what_they_say():
     ],
 )
 def test_means_over_toys(name, value, spread):
-    found = {finding.id: finding for finding in toys()}[name]
+    found = toys()[name]
     assert (found.value, found.n) == (pytest.approx(value), 10)
     assert found.spread == pytest.approx(spread, abs=1e-12)
     assert found.error == pytest.approx(spread / math.sqrt(10), abs=1e-12)
@@ -405,7 +417,7 @@ def test_means_over_toys(name, value, spread):
     ],
 )
 def test_numbers_of_the_scan(name, value, error, toys):
-    found = {finding.id: finding for finding in n_scan(lr=19, mmd=-19)}[name]
+    found = n_scan(lr=19, mmd=-19)[name]
     assert (found.value, found.error) == (pytest.approx(value), pytest.approx(error))
     assert (found.n, found.toys) == (3 if name == "e2.f_rec_20000" else 4, toys)
 
@@ -435,13 +447,13 @@ RUN = np.array([0, 1, 3])
     ],
 )
 def test_single_toys_have_their_draws(name, draws):
-    found = {finding.id: finding for finding in recovery()}[f"e2.{name}"]
+    found = recovery()[f"e2.{name}"]
     assert list(found.draws) == pytest.approx(list(draws))
     assert found.value == pytest.approx(np.mean(draws))
 
 
 def test_what_else_is_found():
-    assert recovery()[0].id == "e2.exposure"
-    assert (recovery()[0].value, recovery()[0].error) == (2.0, 0.0)
+    exposure = recovery()["e2.exposure"]
+    assert (exposure.value, exposure.error) == (2.0, 0.0)
     # 1, 2, 3: a mean of 2 over an error of 1 / sqrt(3)
-    assert findings2._pull([1, 2, 3]) == pytest.approx(2 * math.sqrt(3))
+    assert in_errors([1, 2, 3]) == pytest.approx(2 * math.sqrt(3))

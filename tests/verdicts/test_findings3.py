@@ -5,9 +5,15 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from claims import by_claim, holds
+from claims import Found, by_claim, holds
 from localizer.theory.scaling import PairMoments
-from localizer.verdicts import board, findings3, findings3_batches
+from localizer.verdicts import (
+    board,
+    findings3,
+    findings3_bandwidths,
+    findings3_batches,
+    findings3_scaling,
+)
 from localizer.verdicts.board import Published
 
 BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -26,7 +32,8 @@ def published(**values):
 
 def samples(background=12):
     counts = pd.DataFrame({"sample": ["mixed_background", "mixed_signal", "reference"]})
-    return findings3.of_dimension(counts.assign(events=[background, 10, 500]), 10)
+    counts = counts.assign(events=[background, 10, 500])
+    return Found(findings3, counts=counts, dimension=10)
 
 
 def bandwidths(auc=(0.5, 0.6, 0.65, 0.7, 0.68, 0.66, 0.6), *, bank=0.7, **changes):
@@ -34,7 +41,8 @@ def bandwidths(auc=(0.5, 0.6, 0.65, 0.7, 0.68, 0.66, 0.6), *, bank=0.7, **change
     values = [changes.get(f"h{i}", value) for i, value in enumerate(auc)]
     h = BANDWIDTHS[: len(values)]
     scan = pd.DataFrame({"bandwidth": h, "auc": values, "auc_spread": 0.02, "draws": 4})
-    return findings3.of_bandwidths(scan, bank)
+    seeds = pd.DataFrame({"auc_evaluation": [bank - 0.1, bank + 0.1]})
+    return Found(findings3_bandwidths, bandwidths=scan, seeds=seeds)
 
 
 def peak(number):
@@ -65,7 +73,8 @@ def convergence(*changes, **theirs):
         assert at.sum() == 1
         sweep.loc[at, column] = value
     rows = published(auc_witness="0.9000", auc_pair_m100_R40="0.8995", sic_witness="10")
-    return findings3_batches.of_convergence(sweep, rows | published(**theirs), m=100, m_scan_R=20)
+    given = {"sweep": sweep, "published": rows | published(**theirs)}
+    return Found(findings3_batches, **given, m=100, m_scan_R=20)
 
 
 def scaling(*, alpha=1.0, rarer=20, deviation=1.0, scatter=0.04, by_R=-1.0, by_m=-2.0):
@@ -86,10 +95,8 @@ def scaling(*, alpha=1.0, rarer=20, deviation=1.0, scatter=0.04, by_R=-1.0, by_m
     shown = pd.DataFrame({"points": "shown", "alpha": [0.9, 1.0, 1.4], "scatter": [1.0, 2.0, 6.0]})
     law = {"alpha_shown": alpha, "points_shown": 13.0, "scatter_shown": 0.1}
     law |= {"deviation": deviation, "deviation_error": 0.1}
-    return findings3_batches.of_scaling(
-        *(sweep, fits, pd.concat([repeated, shown]), law, published(scatter="3.0")),
-        fit_minimum=4.0,
-    )
+    given = {"sweep": sweep, "fits": fits, "repeated": pd.concat([repeated, shown]), "law": law}
+    return Found(findings3_scaling, **given, published=published(scatter="3.0"), fit_minimum=4.0)
 
 
 # --- statements: (id, what is found, whether it holds, its value) -------------------------
@@ -260,7 +267,8 @@ STATEMENTS = [
 
 @pytest.mark.parametrize(("name", "find", "true", "value"), STATEMENTS)
 def test_a_statement_holds_on_its_side_of_the_boundary(name, find, true, value):
-    found = {finding.id: finding for finding in find()}[name]
+    found = find()[name]
+    assert found.id == name
     assert holds(found) is true
     assert found.value == pytest.approx(value, abs=2e-4)
 
@@ -274,7 +282,7 @@ def test_every_statement_has_a_case_for_and_one_against():
 
 
 def test_a_scan_that_ends_at_4_says_nothing_of_what_lies_beyond():
-    (found,) = [f for f in bandwidths((0.5, 0.6, 0.65, 0.7)) if f.id == "e3.bandwidth_large"]
+    found = bandwidths((0.5, 0.6, 0.65, 0.7))["e3.bandwidth_large"]
     assert found.not_comparable == "the scan has no bandwidth beyond 4"
 
 
@@ -283,15 +291,19 @@ def draws(edition, name="auc_witness"):
         {"sample_number": [0, 0, 1, 1], "map_number": 0, name: [0.1, 0.3, 0.5, 0.7]}
     ).assign(source="scatter")
     seeds = pd.DataFrame({name: [0.6, 0.7, 1.1], "C": [1.0, 1.0, 1.0]})
-    (found,) = findings3.of_draws(
-        {name: 0.75},
-        surrogates.assign(other=1.0),
-        seeds,
-        published(**{name: "0.80"}, C="1.0"),
+    return Found(
+        findings3,
+        measured={name: 0.75},
+        surrogates=surrogates,
+        seeds=seeds,
+        published=published(**{name: "0.80"}),
         edition=edition,
-    )
-    assert found.id == f"e3.{name}"
-    return found
+    )[f"e3.{name}"]
+
+
+def test_a_value_that_was_not_drawn_has_no_finding():
+    given = {"measured": {}, "seeds": None, "published": {}, "edition": "full"}
+    assert Found(findings3, surrogates=pd.DataFrame({"C": [1.0]}), **given)["e3.auc_single"] is None
 
 
 def test_a_sic_whose_floor_is_not_stated_is_never_compared():
@@ -347,10 +359,10 @@ def predictions(number, **columns):
 
 def of_predictions(drawn, value, name):
     """Return the finding, and what the board makes of it."""
-    rows = published(**{"C": "1.0", name: value})
-    found = {f.id: f for f in findings3.of_draws({}, drawn, pd.DataFrame(), rows, edition="subset")}
-    (only,) = [found[f"e3.{name}"]]
-    return only, board.judge(rows[f"e3.{name}"], only)
+    rows = published(**{name: value})
+    given = {"measured": {}, "surrogates": drawn, "seeds": None, "edition": "subset"}
+    found = Found(findings3, **given, published=rows)[f"e3.{name}"]
+    return found, board.judge(rows[f"e3.{name}"], found)
 
 
 def test_a_value_is_ranked_among_many_predicted_references():
@@ -387,7 +399,7 @@ def test_the_strictest_floor_of_sic_counts():
 def test_a_correlation_has_its_place_among_predicted_references():
     drawn = predictions(999, rho_pair_m10_R100000000=np.linspace(0.7, 0.9, 999))
     found = correlations("subset", drawn=drawn)
-    row = Published(found.id, "III", "", "", "realization", "0.8", "", None)
+    row = Published("a", "III", "", "", "realization", "0.8", "", None)
     assert board.judge(row, found)["verdict"] == "agrees"
     assert found.value == pytest.approx(0.8)
     assert "measured with our own reference: 0.900000" in found.note
@@ -401,18 +413,15 @@ def correlations(edition, *, C=4 * 50e6, alpha="1.1", scale=1.0, drawn=None):
     sweep = sweep.assign(q=0.2 * scale, log_q_error=0.1, rho=0.9, rho_predicted=0.9)
     seeds = pd.DataFrame({"C": [1e9, 2e9, 4e9]})
     surrogates = pd.DataFrame({"source": ["scatter"]}) if drawn is None else drawn
-    (found,) = findings3_batches.of_correlations(
-        sweep, moments, seeds, rows, surrogates, edition=edition
-    )
-    assert found.id == "e3.rho_pair_m10_R100000000"
-    return found
+    name = "e3.rho_pair_m10_R100000000"
+    return findings3_batches.correlation(name, sweep, moments, seeds, rows, surrogates, edition)
 
 
 def test_a_correlation_is_the_measured_one():
     found = correlations("subset")
     assert found.value == 0.9
     assert "edition subset: another reference sample" in found.not_comparable
-    row = Published(found.id, "III", "", "", "realization", "0.8", "", None)
+    row = Published("a", "III", "", "", "realization", "0.8", "", None)
     judged = board.judge(row, found)
     assert (judged["verdict"], judged["reproduced"]) == ("not comparable", 0.9)
     assert judged["measure"] == "carried over: pull"
@@ -441,10 +450,10 @@ def test_on_the_papers_sample_a_correlation_has_a_draw_for_each_feature_map():
 
 
 def test_exponent_of_the_points_that_the_paper_shows():
-    alpha = scaling(alpha=1.02)[0]
+    alpha = scaling(alpha=1.02)["e3.alpha"]
     # 0.9, 1.0 and 1.4 are -0.2, -0.1 and 0.3 from their mean
     error = pytest.approx(math.sqrt(0.14 / 2))
-    assert (alpha.id, alpha.value, alpha.n, alpha.toys) == ("e3.alpha", 1.02, 13, 1)
+    assert (alpha.value, alpha.n, alpha.toys) == (1.02, 13, 1)
     assert (alpha.error, alpha.spread) == (error, error)
     assert "of all 30 nested checkpoints 1.50000 +- 0.10000, with" in alpha.note
     assert alpha.note.endswith("exposure 1.70000 +- 0.10000")
@@ -453,7 +462,7 @@ def test_exponent_of_the_points_that_the_paper_shows():
 def test_the_strictest_reading_of_the_scatter_counts():
     """Published 3: among draws about 3, and so not among those about 3 / ln 10, or about 1."""
     draws = {"one": pd.Series([2.0, 3.0, 4.0]), "other": pd.Series([2.9, 3.1, 3.3])}
-    found = findings3_batches._scatter(published(scatter="3.0")["e3.scatter"], draws, "measured 2")
+    found = findings3_scaling._scatter(published(scatter="3.0")["e3.scatter"], draws, "measured 2")
     # the pulls: 0, (3 / ln 10 - 3) / 0.5, 0.5 and (3.1 / ln 10 - 3) / 0.1: the last is worst
     assert list(found.draws) == pytest.approx(np.array([2.9, 3.1, 3.3]) / math.log(10))
     assert "fit to other, decimal logarithm, the strictest reading" in found.note
@@ -465,24 +474,26 @@ def test_of_ranks_the_smaller_is_the_stricter():
     """0.42 is rarer among draws from 0 to 1 / ln 10 than among those that go further."""
     draws = {"short": pd.Series(np.linspace(0, 1, 500)), "long": pd.Series(np.linspace(0, 8, 500))}
     row = Published("e3.scatter", "III", "", "", "realization", "0.42", "", None)
-    found = findings3_batches._scatter(row, draws, "")
+    found = findings3_scaling._scatter(row, draws, "")
     assert max(found.draws) == pytest.approx(1 / math.log(10))
 
 
 def test_notes_of_the_law():
-    notes = {finding.id: finding.note for finding in scaling()}
+    found = scaling()
     # q R m^2 = 1 at the lowest exposure, where C is 2; the typical error lies within the fit
-    assert "predicted are -50 %" in notes["e3.pre_asymptotic"]
-    assert "own error is 0.02" in notes["e3.collapse"]
-    assert "in R at m = 8" in notes["e3.witness_variance"]
-    assert "in m at R = 4" in notes["e3.witness_variance"]
+    assert "predicted are -50 %" in found["e3.pre_asymptotic"].note
+    assert "own error is 0.02" in found["e3.collapse"].note
+    assert "in R at m = 8" in found["e3.witness_variance"].note
+    assert "in m at R = 4" in found["e3.witness_variance"].note
 
 
 def test_exponents_of_the_witness_s_variance_have_their_errors():
     """Equal errors at points a factor 2 apart: the error over sqrt(2) ln 2."""
     sweep = pd.DataFrame({"m": [8, 8, 8, 2, 4], "R": [2, 4, 8, 4, 4], "log_q_error": 0.02})
     sweep["q"] = 1 / (sweep["R"] * sweep["m"] ** 2.0)
-    found = findings3_batches._witness_variance(sweep)
+    sweep = sweep.assign(estimator=PAIR, exposure=sweep["R"] * sweep["m"] ** 2)
+    given = {"sweep": sweep, "fit_minimum": 1.0}
+    found = Found(findings3_scaling, **given)["e3.witness_variance"]
     error = 0.02 / math.sqrt(2) / math.log(2)
     assert (found.value, found.error) == (pytest.approx(-1.0), pytest.approx(error))
     assert found.also["by_m"] == (pytest.approx(-2.0), pytest.approx(error))

@@ -9,22 +9,26 @@ from localizer.verdicts import (
     findings_marginal,
     findings_mmd,
     findings_projection,
+    registry,
 )
 from stage import Stage, files
 
 with Stage(snakemake):
-    p = snakemake.params
-    model = GaussianBenchmark(**p.model)
-    findings = [
-        *findings_marginal.of_marginals(p.seed, model),
-        *findings_projection.of_projections(p.seed),
-        *findings_marginal.of_influence(p.seed, model),
-        *findings_mmd.of_mmd(p.seed, model),
-        *findings_mmd.of_variances(p.seed, model),
-        *findings_estimation.of_sampling(p.seed, model),
-        *findings_estimation.of_witness(p.seed, model),
-        *findings_context.of_context(p.seed, model),
-        *findings_interpretation.of_interpretation(p.seed, model),
-        *findings_interpretation.of_choices(p.seed, model),
-    ]
+    seed, model = snakemake.params.seed, GaussianBenchmark(**snakemake.params.model)
+    findings = registry.findings(
+        findings_marginal,
+        findings_projection,
+        findings_mmd,
+        findings_estimation,
+        findings_context,
+        findings_interpretation,
+        seed=seed,
+        model=model,
+        marginals=findings_marginal.marginals(seed, model),
+        projections=findings_projection.projections(seed),
+        draws=findings_mmd.draws(seed, model),
+        samples=findings_estimation.samples(seed, model),
+        few=findings_context.few(seed, model),
+        choices=findings_interpretation.choices(seed, model),
+    )
     files.write_json([finding.as_dict() for finding in findings], snakemake.output[0])

@@ -151,7 +151,7 @@ class Finding:
     Attributes
     ----------
     id
-        The published row's name, or a new one.
+        The published row's name, set by :mod:`localizer.verdicts.registry`.
     value
         The number; of a statement, the number that it rests on.
     error
@@ -175,7 +175,7 @@ class Finding:
         Why the two cannot be compared, if they cannot.
     """
 
-    id: str
+    id: str = ""
     value: float | None = None
     error: float | None = None
     n: int | None = None
@@ -191,39 +191,44 @@ class Finding:
         for name in ("value", "error", "spread"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
-                raise ValueError(f"finding {self.id}: {name} must be finite, it is {number}")
+                raise ValueError(f"{name} must be finite, it is {number}")
         for name, (number, _) in self.also.items():
             if not math.isfinite(number):
-                raise ValueError(f"finding {self.id}: {name} must be finite, it is {number}")
+                raise ValueError(f"{name} must be finite, it is {number}")
         if not np.isfinite(np.asarray(self.draws, dtype=float)).all():
-            raise ValueError(f"finding {self.id}: draws must be finite")
+            raise ValueError("draws must be finite")
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a json file."""
         return {**asdict(self), "draws": [float(draw) for draw in self.draws]}
 
 
-def ensemble(name: str, values: Iterable[float], *, note: str = "") -> Finding:
+def ensemble(values: Iterable[float], *, note: str = "") -> Finding:
     """Return the finding of a mean over toys, with its standard error and spread."""
     array = np.asarray(list(values), dtype=float)
     if array.size < 2:
-        raise ValueError(f"finding {name}: a mean needs at least 2 toys, it has {array.size}")
+        raise ValueError(f"a mean needs at least 2 toys, it has {array.size}")
     spread = float(array.std(ddof=1))
     error = spread / math.sqrt(array.size)
-    return Finding(name, float(array.mean()), error, int(array.size), spread, note=note)
+    return Finding("", float(array.mean()), error, int(array.size), spread, note=note)
 
 
-def realization(name: str, draws: Iterable[float], *, note: str = "") -> Finding:
+def in_errors(values: Iterable[float]) -> float:
+    """Return a mean over its standard error."""
+    array = np.asarray(list(values), dtype=float)
+    return float(array.mean() / (array.std(ddof=1) / math.sqrt(array.size)))
+
+
+def realization(draws: Iterable[float], *, note: str = "") -> Finding:
     """Return the finding of one realization: our draws of it, their mean and spread."""
     array = np.asarray(list(draws), dtype=float)
     spread = float(array.std(ddof=1))
     return Finding(
-        name, float(array.mean()), spread, int(array.size), spread, draws=array.tolist(), note=note
+        "", float(array.mean()), spread, int(array.size), spread, draws=array.tolist(), note=note
     )
 
 
 def statement(
-    name: str,
     value: float,
     *,
     error: float | None = None,
@@ -238,13 +243,13 @@ def statement(
         key: (float(number[0]), number[1]) if isinstance(number, tuple) else (float(number), None)
         for key, number in also.items()
     }
-    return Finding(name, float(value), error, also=pairs, note=note)
+    return Finding("", float(value), error, also=pairs, note=note)
 
 
-def pulled(name: str, value: float, *, note: str = "", **also: float) -> Finding:
+def pulled(value: float, *, note: str = "", **also: float) -> Finding:
     """Return the finding of a claim about distances in standard errors: their error is 1."""
     return statement(
-        name, value, error=1.0, note=note, **{key: (number, 1.0) for key, number in also.items()}
+        value, error=1.0, note=note, **{key: (number, 1.0) for key, number in also.items()}
     )
 
 

@@ -1,7 +1,4 @@
-"""What Experiment I found, for the scoreboard: one finding for each published row.
-
-A finding gives numbers; resources/published.csv defines when a claim holds.
-"""
+"""What Experiment I found with toys, resampling and the null, one function a published id."""
 
 from __future__ import annotations
 
@@ -15,13 +12,38 @@ from localizer.base.checks import Array
 from localizer.base.randomness import stream
 from localizer.experiments import experiment1
 from localizer.models.gaussian import GaussianBenchmark
-from localizer.verdicts.board import Finding, ensemble, pulled, realization, statement
+from localizer.verdicts.board import (
+    Finding,
+    ensemble,
+    in_errors,
+    pulled,
+    realization,
+    statement,
+)
+from localizer.verdicts.registry import finding
+
+EXACT_LOO = "exact LOO in every toy"
+
+# --- closed forms, and what fixed numbers of events do -------------------------------------
 
 
-def of_targets(
-    model: GaussianBenchmark, m: int, *, seed: int, N: int = 1000, samples: int = 20_000
-) -> list[Finding]:
-    """Return the closed forms, and what fixed numbers of events do to the fluctuations."""
+@finding("e1.mmd2_sb")
+def mmd2_sb(model: GaussianBenchmark) -> Finding:
+    """Return MMD^2(S, B) in closed form."""
+    return Finding(value=model.D_SB, error=0.0)
+
+
+@finding("e1.delta_g")
+def delta_g(model: GaussianBenchmark, m: int) -> Finding:
+    """Return the class separation of G at one m in closed form."""
+    return Finding(value=model.class_separation(m), error=0.0)
+
+
+@finding("e1.fixed_counts")
+def fixed_counts(
+    model: GaussianBenchmark, seed: int, *, N: int = 1000, samples: int = 20_000
+) -> Finding:
+    """Return how much of the fluctuation of the empirical witness fixed numbers take away."""
     share = _composition_share(model)
     free, fixed = (
         _variance_at_signal(
@@ -32,18 +54,216 @@ def of_targets(
     removed = 1 - fixed / free
     # two sample variances of means of many events, which are normal
     error = (1 - share) * math.sqrt(4 / samples)
-    return [
-        Finding("e1.mmd2_sb", model.D_SB, 0.0),
-        Finding("e1.delta_g", model.class_separation(m), 0.0),
-        pulled(
-            "e1.fixed_counts",
-            removed / error,
-            off=(removed - share) / error,
-            note=f"fixed numbers of events take away {removed:.4f} +- {error:.4f} of the variance "
-            f"of the empirical witness at the signal's centre, {samples} samples of {N} events; "
-            f"exact {share:.4f}",
-        ),
+    return pulled(
+        removed / error,
+        off=(removed - share) / error,
+        note=f"fixed numbers of events take away {removed:.4f} +- {error:.4f} of the variance "
+        f"of the empirical witness at the signal's centre, {samples} samples of {N} events; "
+        f"exact {share:.4f}",
+    )
+
+
+# --- toys ----------------------------------------------------------------------------------
+
+
+@finding("e1.delta_g_toys")
+def delta_g_toys(toys: pd.DataFrame, model: GaussianBenchmark, m: int) -> Finding:
+    """Return the mean class separation over toys."""
+    ratio = ensemble(toys["delta_G"] / model.class_separation(m))
+    return ensemble(toys["delta_G"], note=f"{ratio.value:.5f} +- {ratio.error:.5f} of theory")
+
+
+@finding("e1.delta_g_rms")
+def delta_g_rms(toys: pd.DataFrame, model: GaussianBenchmark, m: int) -> Finding:
+    """Return the spread over toys of the class separation over the exact one."""
+    n = len(toys)
+    rms = float((toys["delta_G"] / model.class_separation(m)).std(ddof=1))
+    return Finding(
+        value=rms,
+        error=rms / math.sqrt(2 * n),
+        n=n,
+        spread=rms / math.sqrt(2),
+        note="error of a standard deviation of normal toys",
+    )
+
+
+@finding("e1.auc_lr_one", "e1.auc_mmd_one", "e1.auc_loo_one")
+def auc_one(name: str, toys: pd.DataFrame) -> Finding:
+    """Return the AUC of single toys."""
+    return realization(toys[name.removeprefix("e1.").removesuffix("_one")])
+
+
+@finding("e1.auc_lr", "e1.auc_mmd")
+def auc_known(name: str, toys: pd.DataFrame) -> Finding:
+    """Return the mean AUC of a score that knows the signal."""
+    return ensemble(toys[name.removeprefix("e1.")])
+
+
+@finding("e1.auc_lr_minus_mmd")
+def auc_lr_minus_mmd(toys: pd.DataFrame) -> Finding:
+    """Return the mean AUC that the population witness loses to the likelihood ratio."""
+    return ensemble(toys["auc_lr"] - toys["auc_mmd"])
+
+
+@finding("e1.mmd_near_optimal")
+def mmd_near_optimal(toys: pd.DataFrame) -> Finding:
+    """Return the same as a claim."""
+    loss = auc_lr_minus_mmd(toys)
+    return statement(
+        loss.value or 0.0, error=loss.error, note="mean AUC lost to the likelihood ratio"
+    )
+
+
+@finding("e1.auc_loo")
+def auc_loo(toys: pd.DataFrame) -> Finding:
+    """Return the mean AUC of the LOO witness."""
+    return ensemble(toys["auc_loo"], note=EXACT_LOO)
+
+
+@finding("e1.auc_mmd_minus_loo")
+def auc_mmd_minus_loo(toys: pd.DataFrame) -> Finding:
+    """Return the mean AUC that the LOO witness loses to the population witness."""
+    return ensemble(toys["auc_mmd"] - toys["auc_loo"], note=EXACT_LOO)
+
+
+@finding("e1.loo_loss_larger")
+def loo_loss_larger(toys: pd.DataFrame) -> Finding:
+    """Return the loss of the LOO witness over that of the population witness."""
+    gap = toys["auc_lr"] - toys["auc_mmd"]
+    loss = toys["auc_mmd"] - toys["auc_loo"]
+    ratio = float(loss.mean() / gap.mean())
+    return statement(
+        ratio,
+        error=float((loss - ratio * gap).std(ddof=1)) / math.sqrt(len(toys)) / abs(gap.mean()),
+        note="mean loss of the LOO witness over that of the population witness",
+    )
+
+
+@finding("e1.loo_loss_varies")
+def loo_loss_varies(toys: pd.DataFrame) -> Finding:
+    """Return the spread of the LOO witness's loss over its mean."""
+    loss = toys["auc_mmd"] - toys["auc_loo"]
+    varies = float(loss.std(ddof=1) / loss.mean())
+    return statement(
+        varies,
+        error=abs(varies) / math.sqrt(2 * len(toys)),
+        note="standard deviation of the loss over its mean",
+    )
+
+
+@finding("e1.auc_loo_extreme")
+def auc_loo_extreme(toys: pd.DataFrame, loo_toys: int, seed: int) -> Finding:
+    """Return the smallest AUC among as many toys as the author had."""
+    rng = stream(seed, "experiment1", "minima")
+    return realization(
+        experiment1.minima(toys["auc_loo"], loo_toys, rng, draws=1000),
+        note=f"among the smallest of {loo_toys} toys, drawn 1000 times from {len(toys)}",
+    )
+
+
+# --- the residual field --------------------------------------------------------------------
+
+
+@finding("e1.correlated_field")
+def correlated_field(model: GaussianBenchmark) -> Finding:
+    """Return the correlation of the empirical witness at two places."""
+    near, across = (_field_correlation(model, at) for at in ((-0.5, 0.0), (-3.0, 0.0)))
+    return statement(
+        near,
+        note="exact correlation of the empirical witness at the signal's centre and half a "
+        f"unit from it; on the opposite side of the background it is {across:.2f}",
+    )
+
+
+@finding("e1.extreme_field")
+def extreme_field(field: pd.DataFrame, model: GaussianBenchmark) -> Finding:
+    """Return the residual of the worst toy's witness at the signal, and across from it."""
+    at_signal, opposite = experiment1.field_contrast(field, model)
+    return statement(
+        at_signal,
+        opposite=opposite,
+        note="mean residual of the worst toy at the signal; on the opposite side it is "
+        f"{opposite:.2e}",
+    )
+
+
+# --- resampling and the null ---------------------------------------------------------------
+
+
+@finding("e1.resampled_is_analytic")
+def resampled_is_analytic(scores: pd.DataFrame) -> Finding:
+    """Return how far the resampled scores of each class are from the analytic line."""
+    pulls = (scores["raw"] - scores["G"]) / np.sqrt(scores["raw_variance"] / scores["contexts"])
+    signal, background = (pulls[scores["signal"] == label] for label in (True, False))
+    squares = [float(np.mean(some**2)) for some in (signal, background)]
+    excess = [
+        (square - 1) * math.sqrt(some.size / 2)
+        for square, some in zip(squares, (signal, background), strict=True)
     ]
+    return pulled(
+        max(excess, key=abs),
+        offset=max(abs(some.mean()) * math.sqrt(some.size) for some in (signal, background)),
+        note="excess of the chi-square of a class about the analytic line in standard "
+        f"deviations; mean squared pulls: signal {squares[0]:.2f}, background "
+        f"{squares[1]:.2f}; offset: the largest mean pull of a class in its errors",
+    )
+
+
+@finding("e1.residual_scaling")
+def residual_scaling(scaling: pd.DataFrame) -> Finding:
+    """Return how far the RMS residual is from R^(-1/2), and over how many decades."""
+    exponent = np.polyfit(np.log(scaling["contexts"]), np.log(scaling["rms"]), 1)[0]
+    # prefixes of one run are correlated; the largest pull is judged for one of them
+    return statement(
+        float(scaling["pull"].abs().max()),
+        error=1.0,
+        decades=math.log10(scaling["contexts"].max() / scaling["contexts"].min()),
+        note="largest distance of a point from the exact R^(-1/2) line in standard errors; "
+        f"fitted exponent {exponent:.3f}",
+    )
+
+
+@finding("e1.null_probe")
+def null_probe_score(null_probe: pd.DataFrame, contexts: int) -> Finding:
+    """Return the score of the extreme event among background; the first replica is the result."""
+    errors = null_probe["standard_error"]
+    return Finding(
+        value=float(null_probe["score"].iloc[0]),
+        error=float(null_probe["exact_standard_error"].iloc[0]),
+        n=contexts,
+        note=f"its error is exact; the sample errors of {len(null_probe)} replicas are "
+        f"{errors.mean():.4e} +- {errors.std(ddof=1):.0e}",
+    )
+
+
+@finding("e1.null_probe_is_zero")
+def null_probe_is_zero(null_probe: pd.DataFrame) -> Finding:
+    """Return the mean score of the replicas over its exact error."""
+    exact = float(null_probe["exact_standard_error"].iloc[0])
+    replicas = len(null_probe)
+    return pulled(
+        float(null_probe["score"].mean()) / exact * math.sqrt(replicas),
+        note=f"mean score of {replicas} replicas over its exact standard error, "
+        f"{exact / math.sqrt(replicas):.1e}: a score of three of these would be seen",
+    )
+
+
+@finding("e1.self_inclusive_tail")
+def self_inclusive_tail(self_influence: pd.DataFrame) -> Finding:
+    """Return how both witnesses score the extreme event at the exact null."""
+    inclusive, loo = (in_errors(self_influence[name]) for name in ("self_inclusive", "loo"))
+    rounding = float(self_influence["difference"].max())
+    return statement(
+        inclusive,
+        error=1.0,
+        loo=(loo, 1.0),
+        distance=rounding,
+        note=f"mean score at the extreme event over its error; LOO {loo:.2f}; the two "
+        f"differ as eq. self-difference says to {rounding:.0e}",
+    )
+
+
+# --- helpers -------------------------------------------------------------------------------
 
 
 def _variance_at_signal(
@@ -62,145 +282,6 @@ def _variance_at_signal(
         x[n:] -= model.mean
         means[sample] = np.exp(-np.einsum("ij,ij->i", x, x) / scale).mean()
     return float(means.var(ddof=1))
-
-
-def of_toys(
-    toys: pd.DataFrame, model: GaussianBenchmark, *, m: int, loo_toys: int, seed: int
-) -> list[Finding]:
-    """Return what the pseudoexperiments say."""
-    ratio = toys["delta_G"] / model.class_separation(m)
-    n = len(ratio)
-    rms = float(ratio.std(ddof=1))
-    lr_mmd = toys["auc_lr"] - toys["auc_mmd"]
-    mmd_loo = toys["auc_mmd"] - toys["auc_loo"]
-    smallest = experiment1.minima(
-        toys["auc_loo"], loo_toys, stream(seed, "experiment1", "minima"), draws=1000
-    )
-    loss, gap = float(mmd_loo.mean()), float(lr_mmd.mean())
-    varies = float(mmd_loo.std(ddof=1)) / loss
-    ratio_error = float((mmd_loo - loss / gap * lr_mmd).std(ddof=1)) / math.sqrt(n) / abs(gap)
-    return [
-        ensemble(
-            "e1.delta_g_toys",
-            toys["delta_G"],
-            note=f"{ratio.mean():.5f} +- {rms / math.sqrt(n):.5f} of theory",
-        ),
-        Finding(
-            "e1.delta_g_rms",
-            rms,
-            rms / math.sqrt(2 * n),
-            n,
-            spread=rms / math.sqrt(2),
-            note="error of a standard deviation of normal toys",
-        ),
-        realization("e1.auc_lr_one", toys["auc_lr"]),
-        realization("e1.auc_mmd_one", toys["auc_mmd"]),
-        realization("e1.auc_loo_one", toys["auc_loo"]),
-        ensemble("e1.auc_lr", toys["auc_lr"]),
-        ensemble("e1.auc_mmd", toys["auc_mmd"]),
-        ensemble("e1.auc_lr_minus_mmd", lr_mmd),
-        statement(
-            "e1.mmd_near_optimal",
-            gap,
-            error=float(lr_mmd.std(ddof=1)) / math.sqrt(n),
-            note="mean AUC lost to the likelihood ratio",
-        ),
-        ensemble("e1.auc_loo", toys["auc_loo"], note="exact LOO in every toy"),
-        ensemble("e1.auc_mmd_minus_loo", mmd_loo, note="exact LOO in every toy"),
-        statement(
-            "e1.loo_loss_larger",
-            loss / gap,
-            error=ratio_error,
-            note="mean loss of the LOO witness over that of the population witness",
-        ),
-        statement(
-            "e1.loo_loss_varies",
-            varies,
-            error=abs(varies) / math.sqrt(2 * n),
-            note="standard deviation of the loss over its mean",
-        ),
-        realization(
-            "e1.auc_loo_extreme",
-            smallest,
-            note=f"among the smallest of {loo_toys} toys, drawn 1000 times from {n}",
-        ),
-    ]
-
-
-def of_field(field: pd.DataFrame, model: GaussianBenchmark) -> list[Finding]:
-    """Return what the worst toy's residual field looks like."""
-    at_signal, opposite = experiment1.field_contrast(field, model)
-    near, across = (_field_correlation(model, at) for at in ((-0.5, 0.0), (-3.0, 0.0)))
-    return [
-        statement(
-            "e1.correlated_field",
-            near,
-            note="exact correlation of the empirical witness at the signal's centre and half a "
-            f"unit from it; on the opposite side of the background it is {across:.2f}",
-        ),
-        statement(
-            "e1.extreme_field",
-            at_signal,
-            opposite=opposite,
-            note="mean residual of the worst toy at the signal; on the opposite side it is "
-            f"{opposite:.2e}",
-        ),
-    ]
-
-
-def of_resampling(scores: pd.DataFrame, scaling: pd.DataFrame) -> list[Finding]:
-    """Return how explicit resampling compares with the analytic score."""
-    pulls = (scores["raw"] - scores["G"]) / np.sqrt(scores["raw_variance"] / scores["contexts"])
-    classes = [pulls[scores["signal"] == label] for label in (True, False)]
-    by_class = [float(np.mean(some**2)) for some in classes]
-    fit = np.polyfit(np.log(scaling["contexts"]), np.log(scaling["rms"]), 1)
-    decades = math.log10(scaling["contexts"].max() / scaling["contexts"].min())
-    # prefixes of one run are correlated; the largest pull is judged for one of them
-    worst = float(scaling["pull"].abs().max())
-    excess = [(np.mean(some**2) - 1) * math.sqrt(some.size / 2) for some in classes]
-    offset = max(abs(some.mean()) * math.sqrt(some.size) for some in classes)
-    return [
-        pulled(
-            "e1.resampled_is_analytic",
-            max(excess, key=abs),
-            offset=offset,
-            note="excess of the chi-square of a class about the analytic line in standard "
-            f"deviations; mean squared pulls: signal {by_class[0]:.2f}, background "
-            f"{by_class[1]:.2f}; offset: the largest mean pull of a class in its errors",
-        ),
-        statement(
-            "e1.residual_scaling",
-            worst,
-            error=1.0,
-            decades=decades,
-            note="largest distance of a point from the exact R^(-1/2) line in standard errors; "
-            f"fitted exponent {fit[0]:.3f}",
-        ),
-    ]
-
-
-def of_null_probe(replicas: pd.DataFrame, contexts: int) -> list[Finding]:
-    """Return the extreme event among background companions; the first replica is the result."""
-    first = replicas.iloc[0]
-    exact = float(first["exact_standard_error"])
-    together = float(replicas["score"].mean()) / exact * math.sqrt(len(replicas))
-    return [
-        Finding(
-            "e1.null_probe",
-            float(first["score"]),
-            exact,
-            contexts,
-            note="its error is exact; the sample errors of "
-            f"{len(replicas)} replicas are {replicas['standard_error'].mean():.4e} +- "
-            f"{replicas['standard_error'].std(ddof=1):.0e}",
-        ),
-        pulled(
-            "e1.null_probe_is_zero",
-            together,
-            note=f"mean score of {len(replicas)} replicas over its exact standard error, "
-            f"{exact / math.sqrt(len(replicas)):.1e}: a score of three of these would be seen",
-        ),
-    ]
 
 
 def _field_correlation(model: GaussianBenchmark, step: tuple[float, float]) -> float:
@@ -232,23 +313,3 @@ def _composition_share(model: GaussianBenchmark) -> float:
     second = float(epsilon * squared.a_S(at)[0] + (1 - epsilon) * squared.a_B(at)[0])
     first = epsilon * a_S + (1 - epsilon) * a_B
     return epsilon * (1 - epsilon) * (a_S - a_B) ** 2 / (second - first**2)
-
-
-def of_self_influence(probe: pd.DataFrame) -> list[Finding]:
-    """Return how both witnesses score the extreme event at the exact null."""
-    pulls = {
-        name: float(probe[name].mean() / (probe[name].std(ddof=1) / math.sqrt(len(probe))))
-        for name in ("self_inclusive", "loo")
-    }
-    rounding = float(probe["difference"].max())
-    return [
-        statement(
-            "e1.self_inclusive_tail",
-            pulls["self_inclusive"],
-            error=1.0,
-            loo=(pulls["loo"], 1.0),
-            distance=rounding,
-            note=f"mean score at the extreme event over its error; LOO {pulls['loo']:.2f}; the two "
-            f"differ as eq. self-difference says to {rounding:.0e}",
-        )
-    ]

@@ -1,4 +1,4 @@
-"""What Experiment III found, for the scoreboard: one finding for each published row.
+"""What Experiment III found on its sample, one function a published id.
 
 A value that depends on the reference sample (or on the draw of features) can be held against
 the paper where the sample is the paper's own, or where the mixed sample is and the reference can
@@ -9,15 +9,12 @@ of the paper's sizes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from localizer.base.checks import Array, BoolArray
 from localizer.experiments.experiment3 import Point
 from localizer.verdicts.board import (
     RANKED,
@@ -28,29 +25,79 @@ from localizer.verdicts.board import (
     sigmas,
     statement,
 )
+from localizer.verdicts.registry import finding
 
 SAMPLES = ("full",)
 """The editions whose samples are the paper's own; ``zenodo`` splits the same events anew."""
 
 
+@finding("e3.dimension")
+def dimension_of_features(dimension: int) -> Finding:
+    """Return the size of the feature map."""
+    return Finding(value=float(dimension), error=0.0)
+
+
+@finding("e3.rff_cost")
+def rff_cost(counts: pd.DataFrame, dimension: int) -> Finding:
+    """Return the pairs of the exact sums over the products of random features."""
+    N = int(counts[counts["sample"].str.startswith("mixed_")]["events"].sum())
+    return statement(
+        (N - 1) / (2 * dimension),
+        note=f"pairs N (N-1)/2 over products N D at N = {N}, D = {dimension}: counted, not "
+        "timed; it grows with N",
+    )
+
+
+@finding(
+    *("e3.auc_witness", "e3.sic_witness", "e3.auc_evaluation", "e3.sic_evaluation"),
+    *("e3.auc_single", "e3.C"),
+    *(f"e3.auc_{name}_m1000_R5000000" for name in ("raw", "marginal", "pair")),
+    *(f"e3.sic_{name}_m1000_R5000000" for name in ("raw", "marginal", "pair")),
+    *(f"e3.sic_pair_m1000_R{R}00000" for R in (1, 2, 5, 10, 20)),
+    "e3.sic_pair_m20_R1000000",
+)
+def of_one_sample(
+    name: str,
+    measured: Mapping[str, float],
+    surrogates: pd.DataFrame,
+    seeds: pd.DataFrame,
+    published: Mapping[str, Published],
+    edition: str,
+) -> Finding | None:
+    """Return a value that belongs to one sample and one draw of features.
+
+    ``measured`` is what was found on the sample at hand, ``surrogates`` has draws of samples,
+    references and features, ``seeds`` draws of features on the sample at hand.
+    """
+    column = name.removeprefix("e3.")
+    if column not in surrogates:
+        return None
+    if is_predicted(surrogates):
+        return predicted(published[name], surrogates, _readings(column, surrogates))
+    note = _among_surrogates(published[name], column, surrogates)
+    reasons = [f"edition {edition}: another reference sample"] if edition not in SAMPLES else []
+    if column.startswith("sic_"):
+        # with 100 background events kept the published 9.95 is rare, with 10 it is ordinary
+        reasons.append("the author's floor of SIC is not stated, and it decides the verdict")
+    here = realization(seeds[column])
+    if not reasons:
+        own = f"draws of features; with the sweeps' own {measured[column]:.6g}"
+        return replace(here, note=f"{own}; {note}")
+    return Finding(
+        value=float(measured[column]),
+        error=here.spread,
+        n=len(seeds),
+        note=f"error: spread over draws of features; {note}",
+        not_comparable="; ".join(reasons),
+    )
+
+
+# --- helpers -------------------------------------------------------------------------------
+
+
 def column_ids(columns: Iterable[str], published: Mapping[str, Published]) -> dict[str, str]:
     """Return the columns of the draws that have a published value, and its id."""
     return {column: f"e3.{column}" for column in columns if f"e3.{column}" in published}
-
-
-def of_dimension(counts: pd.DataFrame, dimension: int) -> list[Finding]:
-    """Return the size of the feature map, and what it saves."""
-    N = int(counts[counts["sample"].str.startswith("mixed_")]["events"].sum())
-    fewer = (N - 1) / (2 * dimension)
-    return [
-        Finding("e3.dimension", float(dimension), 0.0),
-        statement(
-            "e3.rff_cost",
-            fewer,
-            note=f"pairs N (N-1)/2 over products N D at N = {N}, D = {dimension}: counted, not "
-            "timed; it grows with N",
-        ),
-    ]
 
 
 def is_predicted(draws: pd.DataFrame) -> bool:
@@ -72,7 +119,7 @@ def predicted(row: Published, draws: pd.DataFrame, readings: Mapping[str, str]) 
     judged = []
     for column, words in readings.items():
         n = int(_independent(draws, column))
-        ours = realization(row.id, draws[column])
+        ours = realization(draws[column])
         ours = replace(ours, n=n, draws=ours.draws if n >= RANKED else ())
         judged.append((ours, judge(row, ours), words))
     strictest, _, reading = max(judged, key=lambda each: sigmas(each[1]))
@@ -114,67 +161,17 @@ def _readings(column: str, draws: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def of_draws(
-    measured: Mapping[str, float],
-    surrogates: pd.DataFrame,
-    seeds: pd.DataFrame,
-    published: Mapping[str, Published],
-    *,
-    edition: str,
-) -> list[Finding]:
-    """Return the values that belong to one sample and one draw of features.
-
-    Parameters
-    ----------
-    measured
-        What was found on the sample at hand, by column of the draws.
-    surrogates
-        Draws of surrogate samples, references and features.
-    seeds
-        Draws of features on the sample at hand.
-    published
-        The published rows, by id.
-    edition
-        The edition of the sample.
-    """
-    found = []
+def _among_surrogates(row: Published, column: str, surrogates: pd.DataFrame) -> str:
+    """Return the rank of the published value among surrogate samples of the paper's sizes."""
+    ours = realization(surrogates[column])
+    rank = judge(row, ours)
     samples = surrogates["sample_number"].nunique()
-    for column, name in column_ids(surrogates.columns, published).items():
-        if column.startswith("rho_"):
-            continue  # findings3_batches has the measured correlations beside them
-        if is_predicted(surrogates):
-            found.append(predicted(published[name], surrogates, _readings(column, surrogates)))
-            continue
-        ours = realization(name, surrogates[column])
-        rank = judge(published[name], ours)
-        note = (
-            f"{rank['measure']} {rank['value']:.3g} among {len(surrogates)} surrogate draws, "
-            f"{samples} samples and feature maps with {len(surrogates) // samples} references "
-            f"each, worth about {_independent(surrogates, column):.0f} independent ones "
-            f"({ours.value:.5g} +- {ours.spread:.2g})"
-        )
-        reason = "" if edition in SAMPLES else f"edition {edition}: another reference sample"
-        if column.startswith("sic_"):
-            # with 100 background events kept the published 9.95 is rare, with 10 it is ordinary
-            floor = "the author's floor of SIC is not stated, and it decides the verdict"
-            reason = "; ".join(filter(None, (reason, floor)))
-        if not reason:
-            here = realization(name, seeds[column])
-            note = f"draws of features; with the sweeps' own {measured[column]:.6g}; {note}"
-            found.append(replace(here, note=note))
-        else:
-            spread = float(seeds[column].std(ddof=1))
-            found.append(
-                Finding(
-                    name,
-                    float(measured[column]),
-                    spread,
-                    len(seeds),
-                    note=f"error: spread over draws of features; {note}",
-                    not_comparable=reason,
-                )
-            )
-    return found
+    return (
+        f"{rank['measure']} {rank['value']:.3g} among {len(surrogates)} surrogate draws, "
+        f"{samples} samples and feature maps with {len(surrogates) // samples} references "
+        f"each, worth about {_independent(surrogates, column):.0f} independent ones "
+        f"({ours.value:.5g} +- {ours.spread:.2g})"
+    )
 
 
 def _independent(draws: pd.DataFrame, column: str) -> float:
@@ -190,76 +187,6 @@ def _independent(draws: pd.DataFrame, column: str) -> float:
     between = float(groups.mean().var(ddof=1)) - within / k
     r = max(between, 0.0) / (max(between, 0.0) + within)
     return float(len(draws) / (1 + (k - 1) * r))
-
-
-def of_bandwidths(scan: pd.DataFrame, bank_auc: float) -> list[Finding]:
-    """Return what the scan of single bandwidths shows on the evaluation sample.
-
-    Parameters
-    ----------
-    scan
-        Mean and spread of the AUC over draws of features, by bandwidth.
-    bank_auc
-        The mean AUC of the bank over draws of features.
-    """
-    h, auc = scan["bandwidth"].to_numpy(), scan["auc"].to_numpy()
-    error = scan["auc_spread"].to_numpy() / np.sqrt(scan["draws"].to_numpy())
-    best = int(np.argmax(auc))
-    octaves = math.log2(h[best])
-    steps = [(auc[i + 1] - auc[i], math.hypot(error[i + 1], error[i])) for i in range(best)]
-    smallest, step_error = min(steps, default=(0.0, 0.0))
-    inside, beyond = (h >= 0.25) & (h <= 4), h > 4
-    # just outside 0.25 to 4 it must not be better than just inside
-    edges = np.flatnonzero(inside)[[0, -1]] if inside.any() else np.array([], dtype=int)
-    excess = [
-        float(auc[out] - auc[edge]) / float(np.hypot(error[out], error[edge]))
-        for edge, out in ((edge, edge + side) for edge, side in zip(edges, (-1, 1), strict=False))
-        if 0 <= out < h.size
-    ]
-    return [
-        statement(
-            "e3.bandwidth_maximum",
-            octaves,
-            note=f"log2 of h/d_med of the largest mean AUC, {auc[best]:.4f}; near means at most "
-            "one step of the scan away",
-        ),
-        statement(
-            "e3.bandwidth_small",
-            float(smallest),
-            error=step_error,
-            note=f"smallest step of the AUC from h/d_med = {h[0]:g}, {auc[0]:.3f}, up to its "
-            f"maximum at {h[best]:g}",
-        ),
-        _beyond(auc, error, beyond),
-        statement(
-            "e3.bandwidth_brackets",
-            octaves,
-            excess=(max(excess, default=0.0), 1.0),
-            note="log2 of h/d_med of the largest mean AUC; excess is how far, in errors, the AUC "
-            "one step outside 0.25 to 4 is above that at the edge",
-        ),
-        statement(
-            "e3.bank_near_best",
-            float(auc[best]) - bank_auc,
-            error=float(error[best]),
-            note=f"best single-scale AUC less the bank's {bank_auc:.4f}, means over draws of "
-            "features",
-        ),
-    ]
-
-
-def _beyond(auc: Array, error: Array, beyond: BoolArray) -> Finding:
-    """Return what bandwidths beyond 4 gain over the best of the others."""
-    if not beyond.any():
-        reason = "the scan has no bandwidth beyond 4"
-        return Finding("e3.bandwidth_large", not_comparable=reason)
-    there, here = (int(np.argmax(np.where(some, auc, -1.0))) for some in (beyond, ~beyond))
-    return statement(
-        "e3.bandwidth_large",
-        float(auc[there] - auc[here]),
-        error=math.hypot(error[there], error[here]),
-        note="best AUC beyond 4 less the best up to 4",
-    )
 
 
 def measured_values(

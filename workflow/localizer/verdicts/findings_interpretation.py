@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,107 +15,111 @@ from localizer.estimators.forced import (
     fresh,
     population,
 )
-from localizer.kernels.bank import GaussianBank, NormalBackground
 from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory import functionals
 from localizer.theory.variance import ContextVariance
-from localizer.verdicts.board import Finding, pulled, statement
-from localizer.verdicts.theory_checks import statistics
+from localizer.verdicts.board import Finding, in_errors, pulled, statement
+from localizer.verdicts.registry import finding
+from localizer.verdicts.theory_checks import kernel_and_mean, statistics
+
+# --- not an outlier's, not yet a discovery, not safe from a bad B --------------------------
 
 
-def of_interpretation(
-    seed: int, model: GaussianBenchmark, *, N: int = 500, runs: int = 200
-) -> list[Finding]:
-    """Return what a score means: not an outlier's, not yet a discovery, not safe from a bad B."""
+@finding("t.ordinary_event")
+def ordinary_event(model: GaussianBenchmark) -> Finding:
+    """Return how ordinary the place of the largest witness is, and the witness far out."""
     grid = np.stack(np.meshgrid(np.linspace(-6, 6, 241), [0.0]), axis=-1).reshape(-1, 2)
     score = model.witness(grid)
     best = grid[int(np.argmax(score))]
-    ordinary = math.exp(-float(best @ best) / 2)
     extreme = np.array([[0.0, 5.0]])
     tail = math.exp(-float(extreme[0] @ extreme[0]) / 2)
     little = float(model.witness(extreme)[0] / score.max())
-    bank = GaussianBank((model.h,))
-    background = NormalBackground(bank, model.d)
+    return statement(
+        math.exp(-float(best @ best) / 2),
+        tail=little,
+        note=f"background probability beyond the point of largest witness, |x| = "
+        f"{np.linalg.norm(best):.2f}; at (0, 5), with {tail:.0e} beyond it, the witness is "
+        f"{little:.0e} of the largest",
+    )
+
+
+@finding("t.selection")
+def selection(
+    model: GaussianBenchmark, seed: int, *, null_events: int = 500, null_samples: int = 200
+) -> Finding:
+    """Return how far the largest LOO score of null events is from zero, and the mean of all."""
+    bank, background = kernel_and_mean(model)
     rng = stream(seed, "theory", "selection")
     null = [
-        witness.loo_witness(toys.background(rng, N, model.d), bank, background) for _ in range(runs)
+        witness.loo_witness(toys.background(rng, null_events, model.d), bank, background)
+        for _ in range(null_samples)
     ]
-    means = np.array([scores.mean() for scores in null])
     largest = np.array([scores.max() for scores in null]) / np.std(null)
-    centred = float(means.mean() / (means.std(ddof=1) / math.sqrt(runs)))
-    selected = float(largest.mean() / (largest.std(ddof=1) / math.sqrt(runs)))
-    sides, T = {}, {}
-    size, samples = 1000, 30
-    for shift in (0.2, 0.0):
-        sides[shift], T[shift] = _mismatch(
-            stream(seed, "theory", "mismatch", f"{shift:g}"), model, shift, N=size, runs=samples
-        )
-    spread = float(np.std(T[0.0], ddof=1))
-    excess = float(np.mean(T[0.2]))
-    chance = float(np.mean(sides[0.0])), float(np.std(sides[0.0], ddof=1)) / math.sqrt(samples)
-    coherent = float(np.mean(sides[0.2]))
+    return pulled(
+        in_errors(largest),
+        centred=in_errors(scores.mean() for scores in null),
+        note=f"mean largest LOO score of {null_events} null events, {largest.mean():.2f} RMS "
+        "scores, over its error; centred is the same of the mean over all events",
+    )
+
+
+@finding("t.background_mismatch")
+def background_mismatch(model: GaussianBenchmark, seed: int) -> Finding:
+    """Return what a shifted background looks like."""
+    N, runs = 1000, 30
+    (shifted, T), (right, null) = (
+        _mismatch(stream(seed, "theory", "mismatch", f"{shift:g}"), model, shift, N=N, runs=runs)
+        for shift in (0.2, 0.0)
+    )
+    chance = float(np.mean(right)), float(np.std(right, ddof=1)) / math.sqrt(runs)
+    coherent = float(np.mean(shifted))
+    return statement(
+        float(np.mean(T)) / float(np.std(null, ddof=1)),
+        coherent=coherent,
+        chance=((chance[0] - 0.5) / chance[1], 1.0),
+        note=f"mean T_N of {runs} samples of {N} events of a background shifted by 0.2, "
+        f"no signal, in null spreads of one; "
+        f"{100 * coherent:.0f} % of the LOO scores have the sign of their side of the middle, "
+        f"{100 * chance[0]:.0f} +- {100 * chance[1]:.0f} % if the background is right",
+    )
+
+
+@finding("t.bandwidth_scale")
+def bandwidth_scale(model: GaussianBenchmark) -> Finding:
+    """Return how a small bandwidth responds to narrow and to broad signals."""
     small, large = 0.25, 4.0
-    by_width = {s: _power(model, s, small) / _power(model, s, large) for s in (0.1, 1.0)}
-    return [
-        statement(
-            "t.ordinary_event",
-            ordinary,
-            tail=little,
-            note=f"background probability beyond the point of largest witness, |x| = "
-            f"{np.linalg.norm(best):.2f}; at (0, 5), with {tail:.0e} beyond it, the witness is "
-            f"{little:.0e} of the largest",
-        ),
-        pulled(
-            "t.selection",
-            selected,
-            centred=centred,
-            note=f"mean largest LOO score of {N} null events, {largest.mean():.2f} RMS scores, "
-            "over its error; centred is the same of the mean over all events",
-        ),
-        statement(
-            "t.background_mismatch",
-            excess / spread,
-            coherent=coherent,
-            chance=((chance[0] - 0.5) / chance[1], 1.0),
-            note=f"mean T_N of {samples} samples of {size} events of a background shifted by 0.2, "
-            f"no signal, in null spreads of one; "
-            f"{100 * coherent:.0f} % of the LOO scores have the sign of their side of the middle, "
-            f"{100 * chance[0]:.0f} +- {100 * chance[1]:.0f} % if the background is right",
-        ),
-        statement(
-            "t.bandwidth_scale",
-            by_width[0.1],
-            broad=by_width[1.0],
-            note=f"MMD^2(S, B) over its null fluctuation at h = {small:g}, over the same at "
-            f"h = {large:g}: for a signal of width 0.1, and, broad, for one of width 1",
-        ),
-    ]
+    narrow, broad = (_power(model, s, small) / _power(model, s, large) for s in (0.1, 1.0))
+    return statement(
+        narrow,
+        broad=broad,
+        note=f"MMD^2(S, B) over its null fluctuation at h = {small:g}, over the same at "
+        f"h = {large:g}: for a signal of width 0.1, and, broad, for one of width 1",
+    )
 
 
-def of_choices(
-    seed: int, model: GaussianBenchmark, *, N: int = 60, runs: int = 2000
-) -> list[Finding]:
-    """Return what choices do that look at the data: a scan, a centring, another statistic."""
-    scan = (0.25, 0.5, 1.0, 2.0, 4.0)
+# --- choices that look at the data: a scan, a centring, another statistic ------------------
+
+
+class Choices(NamedTuple):
+    """T of null samples by bandwidth, what centring does, and events from P.
+
+    ``moved`` is how the LOO score of (2, 0) changes if it has a part in its companions' centring.
+    """
+
+    scan: dict[float, Array]
+    moved: Array
+    events: Array
+    N: int
+
+
+def choices(seed: int, model: GaussianBenchmark, *, N: int = 60, runs: int = 2000) -> Choices:
+    """Return what is drawn for the checks below, from one stream: twice as many samples as runs."""
     rng = stream(seed, "theory", "scan")
-    samples = fresh(population(replace(model, epsilon=0.0)))(rng, 2 * runs, N)
-    null = np.stack([statistics(samples, h=h) for h in scan], axis=1)
-    # half of the samples sets the thresholds, the other half is judged by them
-    known, judged = null[:runs], null[runs:]
-    best = {
-        name: np.mean(known[None] < values[:, None], axis=1).max(axis=1)
-        for name, values in (("known", known), ("judged", judged))
-    }
-    rates = {
-        "single": float(np.mean(best["judged"] > 0.95)),
-        "repeated": float(np.mean(best["judged"] > np.quantile(best["known"], 0.95))),
-    }
-    # of a rate of 5 %, with a threshold from as many samples
-    error = math.sqrt(2 * 0.05 * 0.95 / runs)
+    null = fresh(population(replace(model, epsilon=0.0)))(rng, 2 * runs, N)
+    scan = {h: statistics(null, h=h) for h in (0.25, 0.5, 1.0, 2.0, 4.0)}
     x = np.array([[2.0, 0.0]])
-    bank = GaussianBank((model.h,))
-    background = NormalBackground(bank, model.d)
+    bank, background = kernel_and_mean(model)
     moved = []
     for _ in range(200):
         others = toys.background(rng, N - 1, model.d)
@@ -123,38 +128,62 @@ def of_choices(
             witness.loo_witness(sample - sample.mean(axis=0), bank, background)[0]
             - witness.loo_witness(sample - others.mean(axis=0), bank, background)[0]
         )
-    shift = float(np.mean(moved) / (np.std(moved, ddof=1) / math.sqrt(len(moved))))
-    events = population(model)(rng, 20_000)
+    return Choices(scan, np.array(moved), population(model)(rng, 20_000), N)
+
+
+@finding("t.scan_calibration")
+def scan_calibration(choices: Choices) -> Finding:
+    """Return the false alarms of a scan, judged by its best bandwidth's null and by its own."""
+    null = np.stack(list(choices.scan.values()), axis=1)
+    runs = len(null) // 2
+    # half of the samples sets the thresholds, the other half is judged by them
+    known, judged = (
+        np.mean(null[None, :runs] < values[:, None], axis=1).max(axis=1)
+        for values in (null[:runs], null[runs:])
+    )
+    single, repeated = (
+        float(np.mean(judged > threshold)) for threshold in (0.95, np.quantile(known, 0.95))
+    )
+    # of a rate of 5 %, with a threshold from as many samples
+    error = math.sqrt(2 * 0.05 * 0.95 / runs)
+    return pulled(
+        (single - 0.05) / error,
+        repeated=(repeated - 0.05) / error,
+        note="false alarms beyond a nominal 5 % in errors of "
+        f"{error:.3f}: {single:.3f} "
+        f"if the best of {len(choices.scan)} bandwidths is held against its own null; repeated, "
+        f"{repeated:.3f}, if pseudoexperiments repeat the scan, {choices.N} events",
+    )
+
+
+@finding("t.cross_fitting")
+def cross_fitting(choices: Choices) -> Finding:
+    """Return how far a score moves if its event shaped the rule."""
+    return pulled(
+        abs(in_errors(choices.moved)),
+        note=f"change of the LOO score of (2, 0) among {choices.N} null events if it has a part "
+        f"in their centring, {np.mean(choices.moved):.1e}, over its error",
+    )
+
+
+@finding("t.different_rankings")
+def different_rankings(choices: Choices, model: GaussianBenchmark) -> Finding:
+    """Return the share of the top events that two bandwidths have in common."""
+    events, neighbours = choices.events, (0.5, 1.0)
     top = round(0.02 * len(events))
-    neighbours = (0.5, 1.0)
-    best_of = [
+    one, other = (
         set(np.argsort(replace(model, h=h).witness(events))[-top:].tolist()) for h in neighbours
-    ]
-    common = len(best_of[0] & best_of[1]) / top
-    return [
-        pulled(
-            "t.scan_calibration",
-            (rates["single"] - 0.05) / error,
-            repeated=(rates["repeated"] - 0.05) / error,
-            note="false alarms beyond a nominal 5 % in errors of "
-            f"{error:.3f}: {rates['single']:.3f} "
-            f"if the best of {len(scan)} bandwidths is held against its own null; repeated, "
-            f"{rates['repeated']:.3f}, if pseudoexperiments repeat the scan, {N} events",
-        ),
-        pulled(
-            "t.cross_fitting",
-            abs(shift),
-            note=f"change of the LOO score of (2, 0) among {N} null events if it has a part in "
-            f"their centring, {np.mean(moved):.1e}, over its error",
-        ),
-        statement(
-            "t.different_rankings",
-            common,
-            error=math.sqrt(common * (1 - common) / top),
-            note=f"share of the top {top} of {len(events)} events from P that the witnesses with "
-            f"h = {neighbours[0]:g} and {neighbours[1]:g} have in common; the same ranking has 1",
-        ),
-    ]
+    )
+    common = len(one & other) / top
+    return statement(
+        common,
+        error=math.sqrt(common * (1 - common) / top),
+        note=f"share of the top {top} of {len(events)} events from P that the witnesses with "
+        f"h = {neighbours[0]:g} and {neighbours[1]:g} have in common; the same ranking has 1",
+    )
+
+
+# --- helpers -------------------------------------------------------------------------------
 
 
 def _mismatch(
@@ -165,8 +194,7 @@ def _mismatch(
     For each sample, the share of events whose LOO score is positive on the side of the
     shift and negative on the other, and T_N.
     """
-    bank = GaussianBank((model.h,))
-    background = NormalBackground(bank, model.d)
+    bank, background = kernel_and_mean(model)
     shares, T = np.empty(runs), np.empty(runs)
     for run in range(runs):
         x = toys.background(rng, N, model.d)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from localizer.base.checks import Array
 from localizer.base.randomness import stream
 from localizer.estimators.context_moments import ContextMoments
+from localizer.kernels.bank import GaussianBank, NormalBackground
 from localizer.kernels.matched_sums import MatchedSums
 from localizer.models.gaussian import GaussianBenchmark
 
@@ -46,6 +47,12 @@ def nodes(model: GaussianBenchmark, order: int = 40) -> tuple[Array, Array]:
     weights = np.prod(np.stack(np.meshgrid(*[w / w.sum()] * model.d), axis=-1), axis=-1).ravel()
     _, mean, variance = model.components[int(model.epsilon)]
     return mean + math.sqrt(variance) * axes, weights
+
+
+def kernel_and_mean(model: GaussianBenchmark) -> tuple[GaussianBank, NormalBackground]:
+    """Return the kernel of the benchmark and its exact background mean."""
+    bank = GaussianBank((model.h,))
+    return bank, NormalBackground(bank, model.d)
 
 
 def statistics(batches_of: Array, *, h: float) -> Array:
