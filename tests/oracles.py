@@ -13,9 +13,10 @@ from localizer.base.checks import Array
 from localizer.estimators import energy
 from localizer.estimators.batch_sums import BatchSums, scores
 from localizer.kernels.bank import kernel_sums
+from localizer.kernels.feature_means import feature_mean
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.own.exact import mmd2_of_sums
-from localizer.own.random_features import draw_features, feature_mean, mmd2_of_means
+from localizer.own.random_features import draw_features, mmd2_of_means
 from localizer.own.recipe import Choices, Recipe, Streams, Used, both, choose
 from localizer.theory.scaling import PairMoments
 
@@ -131,7 +132,7 @@ def mmd2(
     chosen = choices or choose(x, y, recipe, streams)
     x, y = chosen.transform(x), chosen.transform(y)
     N, M = len(x), len(y)
-    method = recipe.used((N + M) ** 2)
+    method = recipe.for_calibration(N, M).method
     if method == "exact":
         inside = kernel_sums(x, chosen.bank).sum()
         outside = kernel_sums(y, chosen.bank).sum()
@@ -154,3 +155,9 @@ def moments_of_kernel(q: Array) -> PairMoments:
         pair=float(np.mean([row.var() for row in rows])),
         aligned=float(along.var() / w.var()),
     )
+
+
+def fourier_rows(features, x):
+    """Return sqrt(2/D) cos(w.x + b), one row an event."""
+    phases = np.asarray(x) @ features.frequencies + features.offsets
+    return np.sqrt(2 / features.D) * np.cos(phases)

@@ -16,7 +16,7 @@ import numpy as np
 from localizer.base.randomness import stream
 from localizer.estimators.batch_sums import BatchSums, scores, sum_batches
 from localizer.estimators.batches import draw, run
-from localizer.estimators.pair_forms import FeaturePairs, KernelPairs, Pairs, factor
+from localizer.estimators.pair_forms import FeaturePairs, KernelPairs, Pairs, RoundedPairs, factor
 from localizer.kernels.compression import Compression, FeatureMoments, compress
 from localizer.theory.scaling import moments_of_features, q_rho
 
@@ -127,24 +127,25 @@ def experiment3(N: int = 122_124, m: int = 1000, R: int = 5_000_000) -> list[Row
     rows = []
     for rank in (384, 128):
         z = compressed(N, rank)
-        pairs = FeaturePairs(z)
+        pairs, before = RoundedPairs(z), FeaturePairs(z)
         off = np.std(sum_batches(pairs, sample, replacement=True).pair - exact) / np.std(exact)
-        engine(pairs, m=m, groups=1, size=10, replacement=True)()
+        for form in (pairs, before):
+            engine(form, m=m, groups=1, size=10, replacement=True)()
         for threads in (1, 2):
-            work = engine(pairs, m=m, groups=4, size=2000, replacement=True, threads=threads)
-            ours = seconds(work) / 8000 * R
-            rows.append(
-                {
-                    "what": f"rank {rank}, {threads} thread" + "s" * (threads > 1),
-                    "size": f"N={N} m={m} R={R:.0e}",
-                    "ours_s": ours,
-                    "peer": "NumPy loop, 2560 features",
-                    "peer_s": peer,
-                    "ratio": peer / ours,
-                    "error": f"J off by {off:.1e} of its rms",
-                    "memory_gb": peak_gb(),
-                }
+            options: Row = {"m": m, "groups": 4, "size": 2000, "replacement": True}
+            ours, floats = (
+                seconds(engine(form, **options, threads=threads)) / 8000 * R
+                for form in (pairs, before)
             )
+            row = {
+                "what": f"rank {rank}, 16 bits, {threads} thread" + "s" * (threads > 1),
+                "size": f"N={N} m={m} R={R:.0e}",
+                "ours_s": ours,
+                "error": f"J off by {off:.1e} of its rms",
+                "memory_gb": peak_gb(),
+            }
+            for name, theirs in (("NumPy loop, 2560 features", peer), ("32 bits", floats)):
+                rows.append({**row, "peer": name, "peer_s": theirs, "ratio": theirs / ours})
     return rows
 
 
@@ -207,6 +208,7 @@ def experiment2(N: int = 5000, m: int = 100, R: int = 100_000) -> list[Row]:
         ("look-ups", lambda: KernelPairs(q)),
         ("factor, tol 1e-10", lambda: FeaturePairs(_factor(q, 1e-10))),
         ("factor, tol 1e-8, single", lambda: FeaturePairs(_factor(q, 1e-8).astype(np.float32))),
+        ("factor, tol 1e-5, 16 bits", lambda: RoundedPairs(_factor(q, 1e-5))),
     ):
         start = perf_counter()
         pairs = make()

@@ -19,7 +19,14 @@ from localizer.estimators.batch_sums import (
     sum_batches,
 )
 from localizer.estimators.batches import draw, group_range, run
-from localizer.estimators.pair_forms import FeaturePairs, KernelPairs, factor
+from localizer.estimators.pair_forms import (
+    FeaturePairs,
+    KernelPairs,
+    Occurrences,
+    RoundedPairs,
+    factor,
+)
+from localizer.estimators.vector_rows import AHEAD
 from scipy.stats import chi2
 
 SEED = 20250
@@ -80,6 +87,7 @@ def test_every_form_gives_the_definition(N, D, m, batches, replacement, key):
         (KernelPairs(q), 1e-10),
         (FeaturePairs(z), 1e-10),
         (FeaturePairs(z.astype(np.float32)), 2e-6 * (1 + exact["count"].max())),
+        (RoundedPairs(z), 1e-4 * (1 + exact["count"].max())),
     ):
         sums = sum_batches(pairs, drawn, replacement=replacement)
         np.testing.assert_array_equal(sums.count, exact["count"])
@@ -142,9 +150,10 @@ def test_marginal_is_pair_minus_the_rest():
 
 
 @pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("form", [FeaturePairs, RoundedPairs])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_groups_add_to_the_byte(replacement, dtype):
-    pairs = FeaturePairs(features(90, 70).astype(dtype))
+def test_groups_add_to_the_byte(replacement, form, dtype):
+    pairs = form(features(90, 70).astype(dtype))
     options = {
         "m": 7,
         "group_size": 40,
@@ -352,6 +361,97 @@ def test_low_rank_sums_are_the_exact_ones():
     assert (np.abs(fast.pair - exact.pair) <= bound / 10 + 1e-10).all()
 
 
+def test_rounded_features_are_features_on_a_grid():
+    """Small batches: what is summed has 16 bits, and the sums are those of the rounded features."""
+    z = features(300, 65)
+    pairs = RoundedPairs(z)
+    assert np.abs(z).max() <= 32767 * pairs.unit < 2 * np.abs(z).max() * (1 + 1e-4)
+    on_grid = np.rint(z / pairs.unit) * pairs.unit
+    assert 0 < np.abs(on_grid - z).max() <= pairs.unit / 2
+    # twice the same event: no sum leaves the 16 bits, nothing is rounded again
+    halves = RoundedPairs(on_grid / 2)
+    drawn = draw(stream(SEED, "grid"), N=300, m=2, batches=500, replacement=True)
+    exact = sum_batches(FeaturePairs(on_grid / 2), drawn, replacement=True)
+    found = sum_batches(halves, drawn, replacement=True)
+    np.testing.assert_allclose(found.total, exact.total, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found.pair, exact.pair, rtol=0, atol=2e-4 * exact.scale)
+
+
+@pytest.mark.parametrize(("N", "m"), [(40, 3), (5000, 100), (9000, 700), (70_000, 20)])
+def test_rounding_disappears_in_the_noise(N, m):
+    """Tiles of several sizes; an occurrence is off by 1e-4 of its scatter or less."""
+    z = features(N, 130)
+    options = {
+        "m": m,
+        "groups": range(2),
+        "group_size": 200,
+        "streams": partial(stream, SEED, "noise"),
+        "replacement": True,
+    }
+    exact, found = run(FeaturePairs(z), **options), run(RoundedPairs(z), **options)
+    np.testing.assert_array_equal(found.count, exact.count)
+    error = 2e-4
+    for name in ("pair", "total"):
+        mine, theirs = getattr(found, name), getattr(exact, name)
+        scatter = np.std(theirs - exact.count * theirs.sum() / exact.count.sum())
+        assert np.std(mine - theirs) < error * scatter
+        # the errors of the events have either sign
+        assert abs(np.sum(mine - theirs)) < 1e-5 * abs(np.sum(theirs))
+
+
+def test_the_largest_numbers_fit():
+    """Powers of two, features and sums alike: the next number of 16 bits would be negative."""
+    z = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    for batches, T, J in (([[0, 1], [2, 3]], -1, -1), ([[0, 1, 2, 3]], -1 / 3, -1 / 6)):
+        sums = sum_batches(RoundedPairs(z), batches, replacement=False)
+        np.testing.assert_allclose(sums.total, T, rtol=1e-9)
+        np.testing.assert_allclose(sums.pair, J, rtol=1e-9)
+    sums = sum_batches(RoundedPairs(np.ones((4, 1))), [[0, 1], [2, 3]], replacement=False)
+    np.testing.assert_allclose(sums.pair, 1, rtol=1e-9)
+
+
+def test_sums_are_rounded_to_either_side():
+    """Features on the grid, so that the sums alone are rounded, and all of one sign."""
+    N, m = 4000, 100
+    z = np.abs(features(N, 65))
+    unit = RoundedPairs(z).unit
+    on_grid = np.rint(z / unit) * unit
+    drawn = draw(stream(SEED, "sides"), N=N, m=m, batches=200, replacement=True)
+    group = Occurrences.of(drawn, N)
+    error = RoundedPairs(on_grid).sums(group)[1] - FeaturePairs(on_grid).sums(group)[1]
+    # about sqrt(m / N) of a common part is chance; rounding down would make it 1
+    assert 0 < abs(error.mean()) < 0.5 * np.sqrt(np.mean(error**2))
+
+
+def test_rounded_sums_do_not_depend_on_the_order():
+    """Integers: any order of the batches of a group gives the same bytes."""
+    z = features(3000, 100)
+    drawn = draw(stream(SEED, "order"), N=3000, m=50, batches=300, replacement=False)
+    pairs = RoundedPairs(z)
+    shuffled = stream(SEED, "shuffle").permuted(drawn, axis=1)
+    one, other = (sum_batches(pairs, some, replacement=False) for some in (drawn, shuffled))
+    assert equal_bytes(one, other)
+    reversed_rows = pairs.sums(Occurrences.of(drawn[::-1], 3000))
+    forwards = pairs.sums(Occurrences.of(drawn, 3000))
+    assert reversed_rows[0][::-1].tobytes() == forwards[0].tobytes()
+    assert reversed_rows[1].tobytes() == forwards[1].tobytes()
+
+
+def test_occurrences_are_those_of_a_plain_sort():
+    for N, m, batches in ((3, 2, 4), (5000, 30, 40), (70_000, 40, 50), (200_000, 3, 60)):
+        drawn = draw(stream(N), N=N, m=m, batches=batches, replacement=True)
+        group = Occurrences.of(drawn, N)
+        order = np.argsort(drawn.ravel(), kind="stable")
+        np.testing.assert_array_equal(group.batch_of, order // m)
+        np.testing.assert_array_equal(np.diff(group.start), np.bincount(drawn.ravel(), minlength=N))
+        tile, batch = drawn >> group.bits, np.arange(batches)[:, None]
+        by_tile = np.lexsort((np.broadcast_to(batch, drawn.shape).ravel(), tile.ravel()))
+        found = group.local[: drawn.size]
+        np.testing.assert_array_equal(found, (drawn.ravel() & (2**group.bits - 1))[by_tile])
+        # what is asked for ahead of time is there
+        assert group.local[drawn.size :].tolist() == [0] * AHEAD
+
+
 def test_factor_of_full_rank_is_complete():
     z = features(12, 5)
     q = z @ z.T
@@ -395,6 +495,15 @@ def start(**changes):
         (lambda: FeaturePairs(np.array([[1, np.inf]], np.float32)), "z must be finite, 1"),
         (lambda: FeaturePairs(np.ones(3)), "z must be a table"),
         (lambda: FeaturePairs(np.ones((0, 3), np.float32)), "z must hold at least 1"),
+        (lambda: RoundedPairs(np.full((3, 2), np.nan)), "z must be finite, 6"),
+        (
+            lambda: sum_batches(RoundedPairs(Z), np.zeros((1, 2**16 + 1), int), replacement=True),
+            "m must be at most 65536",
+        ),
+        (
+            lambda: sum_batches(RoundedPairs(Z), np.zeros((2**15, 3), int), replacement=True),
+            "occurrences of an event in a group must be at most 65536",
+        ),
         (lambda: KernelPairs(np.ones((2, 3))), "q must be a square"),
         (lambda: KernelPairs(np.array([[1.0, 2.0], [0.0, 1.0]])), "q must be symmetric"),
         (lambda: KernelPairs(np.array([[np.nan]])), "q must be finite"),

@@ -22,6 +22,7 @@ from localizer.estimators.forced import (
     over_contexts,
     population,
 )
+from localizer.kernels import context_pairs, pair_means
 from localizer.kernels.matched_sums import KernelSums, MatchedSums
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory import functionals
@@ -168,8 +169,10 @@ def test_fast_form_equals_reference(m, d, h, epsilon, shared, seed):
     fast = mmd_scores(probes, rngs=generators(number, seed), **options)
     slow = reference(probes, rngs=generators(number, seed), **options)
     for name in FORCED_ESTIMATORS:
-        assert np.allclose(fast[name].mean, slow[name].mean, rtol=0, atol=1e-12)
-        assert np.allclose(fast[name].scatter, slow[name].scatter, rtol=0, atol=1e-12)
+        # kernels in single precision; in pair the sum over a context's pairs drops out
+        error = 1e-12 if name == "pair" else 3e-7
+        assert np.allclose(fast[name].mean, slow[name].mean, rtol=0, atol=error)
+        assert np.allclose(fast[name].scatter, slow[name].scatter, rtol=0, atol=10 * error)
 
 
 @pytest.mark.parametrize("m", [100, 200, 400])
@@ -179,8 +182,8 @@ def test_fast_form_equals_reference_by_series(m):
     fast = mmd_scores(probes, rngs=generators(2), **options)
     slow = reference(probes, rngs=generators(2), **options)
     for name in FORCED_ESTIMATORS:
-        assert np.allclose(fast[name].mean, slow[name].mean, rtol=0, atol=1e-10)
-        assert np.allclose(fast[name].variance, slow[name].variance, rtol=1e-6, atol=0)
+        assert np.allclose(fast[name].mean, slow[name].mean, rtol=0, atol=1e-7)
+        assert np.allclose(fast[name].variance, slow[name].variance, rtol=1e-4, atol=0)
 
 
 def brute_pairs(companions, h):
@@ -191,12 +194,16 @@ def brute_pairs(companions, h):
 
 @pytest.mark.parametrize("n", [2, 60, 250])
 @pytest.mark.parametrize("h", [1e-12, 0.05, 1.0, 30.0])
-@pytest.mark.parametrize("case", ["normal", "one far away", "all equal", "on a line"])
+@pytest.mark.parametrize(
+    "case", ["normal", "one far away", "all far away", "all equal", "on a line"]
+)
 def test_pair_sum_of_awkward_contexts(n, h, case):
     """Narrow and wide kernels, ranges of zero and of a thousand: pairs or series."""
     block = stream(3, "awkward", n).standard_normal((4, n + 1, 2))
     if case == "one far away":
         block[:, 0] += 1e3
+    elif case == "all far away":
+        block += 1e5
     elif case == "all equal":
         block[:] = [0.4, -1.1]
     elif case == "on a line":
@@ -204,10 +211,35 @@ def test_pair_sum_of_awkward_contexts(n, h, case):
     sums = MatchedSums.of(block, h=h)
     pairs = n * (n - 1) / 2
     expected = brute_pairs(block[:, :-1], h)
-    assert np.allclose(sums.context.pairs, expected, rtol=0, atol=1e-8 * pairs)
+    assert np.allclose(sums.context.pairs, expected, rtol=0, atol=3e-7 * pairs)
     assert np.allclose(
         sums.forced(block[0, -1]).pairs[0], sums.replaced.pairs[0], rtol=0, atol=1e-12 * pairs
     )
+
+
+@pytest.mark.parametrize("m", [3, 20, 90, 160, 640])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_single_precision_is_far_below_the_noise(m, d):
+    """The sum over the pairs of a context against the exact form, in units of its scatter."""
+    rng = stream(11, "single", m, d)
+    contexts = rng.standard_normal((300, m - 1, d)) * rng.choice([1.0, 0.5], size=(300, 1, 1))
+    number = (m - 1) * (m - 2) / 2
+    for h in (0.3, 1.0, 3.0):
+        error = context_pairs.pair_sums(contexts, h) / number - pair_means.kernel_pairs(
+            contexts, (h,)
+        )
+        assert np.abs(error).max() < 3e-7
+        assert abs(error.mean()) < 1e-7
+        assert np.abs(error).max() > 0
+
+
+def test_no_context_depends_on_those_beside_it():
+    """More contexts than are worked on side by side, and a last block of few."""
+    contexts = stream(12, "lanes").standard_normal((700, 6, 2))
+    together = context_pairs.pair_sums(contexts, 0.8)
+    exact = pair_means.kernel_pairs(contexts, (0.8,)) * 15
+    np.testing.assert_allclose(together, exact, rtol=0, atol=15 * 3e-7)
+    assert np.ptp(exact) > 1
 
 
 def test_statistic_does_not_depend_on_the_order_of_companions():
@@ -221,7 +253,7 @@ def test_statistic_does_not_depend_on_the_order_of_companions():
         ),
         strict=True,
     ):
-        assert np.allclose(one.unbiased(), other.unbiased(), rtol=0, atol=1e-13)
+        assert np.allclose(one.unbiased(), other.unbiased(), rtol=0, atol=1e-7)
 
 
 def test_kernel_sums_give_the_statistic():

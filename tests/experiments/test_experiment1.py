@@ -13,7 +13,7 @@ from localizer.kernels.bank import GaussianBank, NormalBackground
 from localizer.models import toys
 from localizer.models.gaussian import GaussianBenchmark
 from localizer.theory.variance import ContextVariance
-from localizer.verdicts import board, findings1, findings1_precision
+from localizer.verdicts import board, findings1, findings1_precision, registry
 
 MODEL = GaussianBenchmark(mean=(1.5, 0.0), sigma_s=0.5, epsilon=0.02, h=1.0)
 SEED = 11
@@ -348,17 +348,14 @@ def test_every_published_row_of_the_experiment_has_a_finding(table, scan):
     everywhere = pd.concat(
         [points.assign(m=m) for m in (5, 80, 160, 320, 640)], ignore_index=True
     ).drop_duplicates(["m", "estimator"])
-    findings = [
-        *findings1.of_targets(MODEL, 20, seed=SEED, samples=2000),
-        *findings1.of_toys(table, MODEL, m=20, loo_toys=10, seed=SEED),
-        *findings1.of_field(field, MODEL),
-        *findings1.of_resampling(forced[forced["contexts"] == 100], scaling),
-        *findings1.of_null_probe(replicas, 100),
-        *findings1_precision.of_m_scan(everywhere, scan, MODEL, sizes=(5, 80, 160, 320, 640)),
-        *findings1_precision.of_efficiency(scan, MODEL),
-        *findings1_precision.of_generic(curve, MODEL, largest=640),
-        *findings1.of_self_influence(probe),
-    ]
+    findings = registry.findings(
+        findings1,
+        findings1_precision,
+        **{"model": MODEL, "m": 20, "seed": SEED, "samples": 2000, "toys": table, "loo_toys": 10},
+        **{"field": field, "scores": forced[forced["contexts"] == 100], "scaling": scaling},
+        **{"null_probe": replicas, "contexts": 100, "m_scan": everywhere, "m_scan_probes": scan},
+        **{"efficiency": scan, "generic": curve, "self_influence": probe},
+    )
     published = board.read_published(pd.read_csv("resources/published.csv", dtype=str))
     wanted = {row.id for row in published if row.experiment == "I"}
     assert {finding.id for finding in findings} == wanted

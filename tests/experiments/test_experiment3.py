@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from claims import holds
+from claims import Found, holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localizer.base import metrics
@@ -25,8 +25,10 @@ from localizer.experiments import (
     disjoint_references,
     event_distributions,
     experiment3,
-    reference_draws,
     scaling_law,
+    surrogate_references,
+    weighted_pool,
+    witness_draws,
 )
 from localizer.experiments.experiment3 import Coordinates, DirectWitness, Point
 from localizer.kernels import feature_products
@@ -35,7 +37,14 @@ from localizer.kernels.compression import centred_moments
 from localizer.kernels.features import fourier_features
 from localizer.lhco import surrogate
 from localizer.theory import scaling
-from localizer.verdicts import board, findings3, findings3_batches
+from localizer.verdicts import (
+    board,
+    findings3,
+    findings3_bandwidths,
+    findings3_batches,
+    findings3_scaling,
+    registry,
+)
 from stage.configuration import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -542,14 +551,29 @@ def test_performance_is_that_of_the_ranking(seed, signal, background, digits, fl
     }
 
 
-def test_pair_variance_by_brute_force(sample, features):
+def test_pair_spread_by_brute_force(sample, features):
     mean = feature_products.plain_mean(features, sample.reference)
-    zeta, centred = reference_draws.pair_variance(features, sample.mixed, mean)
+    spread = witness_draws.pair_spread(features, sample.mixed, mean)
     z = features.transform(sample.mixed, centre=mean, dtype=np.float64)
-    assert centred == pytest.approx(z, abs=2e-6)
     q = z @ z.T
     others = q[~np.eye(len(q), dtype=bool)].reshape(len(q), -1)
-    assert zeta == pytest.approx(others.var(axis=1, ddof=1).mean(), rel=1e-4)
+    assert spread.mean == pytest.approx(others.var(axis=1, ddof=1).mean(), rel=1e-4)
+    assert spread.directions.shape == (0, features.D)
+
+
+@pytest.mark.parametrize("count", [1, 7, None])
+def test_the_spread_of_each_event_from_its_leading_directions(sample, features, count):
+    """z~_i.Cov z~_i cut to the leading eigenvectors; all of them give it whole."""
+    mean = feature_products.plain_mean(features, sample.reference)
+    z = features.transform(sample.mixed, centre=mean, dtype=np.float64)
+    values, vectors = np.linalg.eigh(np.cov(z.T, bias=True))
+    kept = slice(-(count or features.D), None)
+    expected = (z @ vectors[:, kept]) ** 2 @ values[kept]
+    spread = witness_draws.pair_spread(features, sample.mixed, mean, directions=count or features.D)
+    plain = features.transform(sample.mixed, dtype=np.float64)
+    v = spread.of_events(plain @ spread.directions.T)
+    assert v.mean() == pytest.approx(spread.mean)
+    assert v / v.mean() == pytest.approx(expected / expected.mean(), abs=0.02)
 
 
 def test_reference_means_have_the_right_spread(features):
@@ -557,21 +581,21 @@ def test_reference_means_have_the_right_spread(features):
     rng = stream(SEED, "pool")
     pool = rng.uniform(size=(600, 4))
     draws, n = 500, 200
-    means = reference_draws.reference_means(features, pool, rng, n=n, draws=draws)
+    means = weighted_pool.reference_means(features, pool, rng, n=n, draws=draws)
     centre = feature_products.plain_mean(features, pool)
     z = features.transform(pool, dtype=np.float64)
     for direction in rng.normal(size=(8, features.D)):
         expected = (z @ direction).var() * (1 / n - 1 / len(pool))
         ratio = np.mean(((means - centre) @ direction) ** 2) / expected
         assert abs(ratio - 1) < 5 * np.sqrt(2 / draws)
-    alone = reference_draws.reference_means(features, pool, rng, n=len(pool), draws=2)
+    alone = weighted_pool.reference_means(features, pool, rng, n=len(pool), draws=2)
     assert alone == pytest.approx(np.tile(centre, (2, 1)), abs=1e-7)
 
 
 def test_reference_means_with_a_weight_for_each_event(features):
     """Groups of one: the mean with weights 1 + g_j - mean(g), in the order of the shuffle."""
     pool = stream(SEED, "own weights").uniform(size=(300, 4))
-    means = reference_draws.reference_means(features, pool, stream(1, "w"), n=100, draws=5)
+    means = weighted_pool.reference_means(features, pool, stream(1, "w"), n=100, draws=5)
     rng = stream(1, "w")
     z = features.transform(pool[rng.permutation(300)], dtype=np.float64)
     g = rng.standard_normal((300, 5), dtype=np.float32).astype(float)
@@ -598,9 +622,7 @@ def test_reference_means_of_groups_have_the_right_covariance(features, P, groups
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     found = []
     for _ in range(shuffles):
-        means = reference_draws.reference_means(
-            features, pool, rng, n=n, draws=draws, groups=groups
-        )
+        means = weighted_pool.reference_means(features, pool, rng, n=n, draws=draws, groups=groups)
         moved = (means - z.mean(axis=0)) @ directions.T
         found.append(moved.T @ moved / draws / scale)
     error = np.std(found, axis=0, ddof=1) / np.sqrt(shuffles)
@@ -608,24 +630,23 @@ def test_reference_means_of_groups_have_the_right_covariance(features, P, groups
     assert error.max() < 0.03
 
 
-def test_rows_of_draws_without_noise_are_the_witness(sample, features):
+def test_draws_without_noise_are_the_witness(sample, features):
     means = feature_products.plain_mean(features, sample.reference)[None]
     point = Point("pair", 50, 10**9)
-    (row,) = reference_draws.rows_of_draws(
-        features,
-        sample,
-        means,
-        stream(SEED, "rows"),
-        points=[point],
-        sic_floor=5,
-        bandwidths=3,
+    draws = witness_draws.draws_of_means(
+        features, sample, means, stream(SEED, "rows"), points=[point], bandwidths=3
     )
+    (row,) = witness_draws.judged(draws, sic_floor=5, floors=[2]).to_dict("records")
     witness = witness_of(features, sample)
     direct = experiment3.performance(witness(sample.mixed), sample.labels, sic_floor=5)
     x, labels = sample.evaluation
     there = experiment3.performance(witness(x), labels, sic_floor=5)
     assert row["auc_witness"] == pytest.approx(direct["auc"], abs=1e-4)
     assert row["auc_evaluation"] == pytest.approx(there["auc"], abs=1e-4)
+    assert row["sic_witness"] == pytest.approx(direct["sic"], rel=0.02)
+    assert row["sic_evaluation"] == pytest.approx(there["sic"], rel=0.02)
+    lower = experiment3.performance(witness(x), labels, sic_floor=2)["sic"]
+    assert row["sic_evaluation_floor_2"] == pytest.approx(lower, rel=0.02)
     # an endless run leaves no noise
     assert row[f"auc_{point.name}"] == pytest.approx(direct["auc"], abs=1e-3)
     z = features.transform(sample.mixed, centre=means[0], dtype=np.float64)
@@ -655,8 +676,8 @@ def test_predicted_variance_over_references(features):
         stream(SEED, "closed"),
         parts=parts,
         draws=draws,
-        sic_floor=5,
     )
+    rows = witness_draws.judged(rows, sic_floor=5)
     gaussian = rows[rows["kind"] == "gaussian"]["variance"]
     centre = feature_products.plain_mean(features, sample.reference)
     z = features.transform(sample.mixed, centre=centre, dtype=np.float64)
@@ -683,7 +704,7 @@ def test_surrogate_samples_have_their_sizes():
         "evaluation_signal": 50,
     }
     make = partial(
-        reference_draws.draw_surrogate, SURROGATE, sizes=sizes, pool=800, copula="uniform"
+        surrogate_references.draw_surrogate, SURROGATE, sizes=sizes, pool=800, copula="uniform"
     )
     drawn = make(partial(stream, SEED, "surrogate"))
     assert len(drawn.pool) == 800
@@ -746,26 +767,21 @@ def test_correlations_are_carried_over_to_the_published_constant():
     ]
     sweep = pd.DataFrame(rows)
     sweep["rho"] = sweep["rho_predicted"] = scaling.correlation(sweep["q"])
-    found = {
-        finding.id: finding
-        for finding in findings3_batches.of_correlations(
-            sweep,
-            moments,
-            pd.DataFrame({"C": [2e9, 3e9]}),
-            by_name,
-            pd.DataFrame({"source": ["scatter"]}),
-            edition="subset",
-        )
-    }
+    points = ("pair_m1000_R100000", "raw_m1000_R5000000", "pair_m20_R1000000")
+    found = Found(
+        findings3_batches,
+        sweep=sweep,
+        moments=moments,
+        seeds=pd.DataFrame({"C": [2e9, 3e9]}),
+        published=by_name,
+        surrogates=pd.DataFrame({"source": ["scatter"]}),
+        edition="subset",
+    )
     # the paper's own numbers follow its own constant
-    for name, finding in found.items():
-        value, error = finding.carried
+    for name in (f"e3.rho_{point}" for point in points):
+        value, error = found[name].carried
         assert abs(value - by_name[name].number) < 5 * error + by_name[name].rounding
-    assert set(found) == {
-        "e3.rho_pair_m1000_R100000",
-        "e3.rho_raw_m1000_R5000000",
-        "e3.rho_pair_m20_R1000000",
-    }
+    assert found["e3.rho_pair_m1000_R200000"] is None
 
 
 @pytest.mark.parametrize("edition", ["full", "subset", "surrogate"])
@@ -784,9 +800,13 @@ def test_only_the_papers_own_sample_is_compared(edition):
     )
     seeds = draws.iloc[:20]
     measured = {"auc_witness": 0.91, "C": 2.5e9}
-    found = findings3.of_draws(measured, draws, seeds, by_name, edition=edition)
-    assert {finding.id for finding in found} == {"e3.auc_witness", "e3.C"}
-    for finding in found:
+    found = Found(
+        findings3,
+        **{"measured": measured, "surrogates": draws, "seeds": seeds},
+        **{"published": by_name, "edition": edition},
+    )
+    assert found["e3.auc_single"] is None
+    for finding in (found["e3.auc_witness"], found["e3.C"]):
         assert bool(finding.not_comparable) == (edition != "full")
         assert "rank p" in finding.note
         judged = board.judge(by_name[finding.id], finding)
@@ -815,11 +835,14 @@ def test_bandwidth_statements():
             "draws": 4,
         }
     )
-    found = {f.id: f for f in findings3.of_bandwidths(scan, 0.918)}
-    assert all(holds(finding) for finding in found.values())
+    seeds = pd.DataFrame({"auc_evaluation": [0.918]})
+
+    def found(table):
+        return registry.findings(findings3_bandwidths, bandwidths=table, seeds=seeds)
+
+    assert all(holds(finding) for finding in found(scan))
     worse = scan.assign(auc=[0.70, 0.85, 0.84, 0.91, 0.95])
-    found = {f.id: f for f in findings3.of_bandwidths(worse, 0.918)}
-    assert not any(holds(finding) for finding in found.values())
+    assert not any(holds(finding) for finding in found(worse))
 
 
 def test_findings_of_the_sweep(swept):
@@ -844,13 +867,19 @@ def test_findings_of_the_sweep(swept):
     assert abs(deviation - 1) < 5 * error
     law = {"deviation": deviation, "deviation_error": error, "scatter_shown": 0.1}
     law |= {"alpha_shown": 1.001, "points_shown": 10}
-    by_name = {row.id: row for row in PUBLISHED}
+    given = {"sweep": sweep, "fits": fits, "repeated": repeated, "law": law}
+    given |= {"published": {row.id: row for row in PUBLISHED}, "moments": moments}
+    given |= {"seeds": None, "surrogates": None, "edition": "subset"}
     found = [
-        *findings3_batches.of_convergence(sweep, by_name, m=50, m_scan_R=4000),
-        *findings3_batches.of_scaling(sweep, fits, repeated, law, by_name, fit_minimum=1e5),
+        *registry.findings(findings3_batches, **given, m=50, m_scan_R=4000),
+        *registry.findings(findings3_scaling, **given, fit_minimum=1e5),
     ]
-    assert {finding.id for finding in found} <= set(by_name)
-    assert len({finding.id for finding in found}) == len(found)
+    # no correlation of the paper's is among these points
+    assert {finding.id for finding in found} == {
+        name
+        for name in registry.makers(findings3_batches, findings3_scaling)
+        if not name.startswith("e3.rho_")
+    }
     chosen = fits[(fits["form"] == "finite") & (fits["alpha_is"] == "fixed")]
     for row in chosen.itertuples():
         assert abs(row.C_over_predicted - 1) < 5 * row.C_error / row.C

@@ -62,7 +62,7 @@ def test_every_statistic_meets_the_same_contexts(sample, reference):
 
 def test_the_scores_estimate_the_exact_column(sample, reference):
     """|z| < 6: Student's t of 39 degrees exceeds it once in 2 million."""
-    target = other_statistics.exact_target("energy", sample.x, reference, [1.0])
+    target = other_statistics.exact_target("energy", reference, [1.0])(sample.x)
     table = scored(Energy().prepare(reference), sample, target)
     for name in ("addition", "replacement"):
         z = (table[name] - table["exact"]) / np.sqrt(table[f"{name}_variance"] / 40)
@@ -72,15 +72,15 @@ def test_the_scores_estimate_the_exact_column(sample, reference):
 def test_exact_targets_are_the_packages_own(sample, reference):
     bank = GaussianBank((1.0,))
     np.testing.assert_array_equal(
-        other_statistics.exact_target("mmd", sample.x, reference, [1.0]),
+        other_statistics.exact_target("mmd", reference, [1.0])(sample.x),
         witness.pair_target(sample.x, bank, EmpiricalBackground(bank, reference)),
     )
     np.testing.assert_array_equal(
-        other_statistics.exact_target("energy", sample.x, reference, [1.0]),
+        other_statistics.exact_target("energy", reference, [1.0])(sample.x),
         energy.pair_target(sample.x, energy.EnergyBackground(reference)),
     )
     for name in ("ks", "ad", "classifier"):
-        assert np.isnan(other_statistics.exact_target(name, sample.x, reference, [1.0])).all()
+        assert np.isnan(other_statistics.exact_target(name, reference, [1.0])(sample.x)).all()
 
 
 @pytest.mark.parametrize("changes", [{"signal": 11}, {"background": 91}])
@@ -103,7 +103,7 @@ def scores(reference) -> pd.DataFrame:
         for m in (5, 10):
             for number in (0, 1):
                 toy = other_statistics.toy(1, number, model=MODEL, N=100)
-                target = other_statistics.exact_target(name, toy.x, reference, [1.0])
+                target = other_statistics.exact_target(name, reference, [1.0])(toy.x)
                 tables.append(
                     other_statistics.score_table(
                         1, number, toy, statistic, target, model=MODEL, **{**SIZES, "m": m}

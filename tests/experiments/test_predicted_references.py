@@ -7,8 +7,8 @@ from localizer.estimators.witness import rff_loo
 from localizer.experiments import predicted_references
 from localizer.experiments.experiment3 import Coordinates, performance
 from localizer.kernels.bank import GaussianBank
-from localizer.kernels.feature_products import feature_rows, plain_mean
-from localizer.kernels.features import fourier_features
+from localizer.kernels.feature_products import plain_mean
+from localizer.kernels.features import feature_rows, fourier_features
 from scipy import stats
 
 BANK = GaussianBank((0.3, 0.8))
@@ -30,7 +30,7 @@ def test_mean_and_covariance_are_those_of_the_prediction():
     rng = np.random.default_rng(1)
     features = bank_of(1, n=4)
     pool, n = background(rng, 600), 200
-    found = predicted_references.predicted_means(features, pool, rng, n=n, draws=20_000, folds=3)
+    found = predicted_references.predicted_means(features, pool, rng, n=n, draws=20_000)
     z = table(features, pool)
     expected = np.cov(z.T, ddof=0) * (1 / n + 1 / 600)
     drawn = np.cov(found.means.T)
@@ -40,27 +40,58 @@ def test_mean_and_covariance_are_those_of_the_prediction():
     assert np.abs(drawn - expected).max() < 0.05 * expected.max()
 
 
-def test_a_held_out_fold_has_no_part_in_its_means():
+def means_by_hand(z, weights, spread):
+    """Return the mean of a pool of P events, moved by its weighted sum about that mean."""
+    mean = z.mean(axis=0)
+    return mean + spread / len(z) * weights.T @ (z - mean)
+
+
+@pytest.mark.parametrize("groups", [30, 1000])
+def test_an_event_has_no_part_in_what_it_is_scored_with(groups):
+    """By hand: the pool's mean, its weighted sum and the sample's mean without each event."""
     rng = np.random.default_rng(2)
-    features = bank_of(2)
-    pool = background(rng, 90)
-    streams = [np.random.default_rng(7) for _ in range(2)]
-    words = {"n": 50, "draws": 4, "folds": 3, "groups": 30}
-    found = predicted_references.predicted_means(features, pool, streams[0], **words)
-    moved = np.where((found.fold_of == 1)[:, None], 0.5 * pool, pool)
-    again = predicted_references.predicted_means(features, moved, streams[1], **words)
-    np.testing.assert_array_equal(found.fold_of, again.fold_of)
-    np.testing.assert_allclose(found.held_out[1], again.held_out[1], rtol=1e-6, atol=1e-9)
-    assert np.abs(found.held_out[0] - again.held_out[0]).max() > 1e-3
-    assert np.abs(found.means - again.means).max() > 1e-3
-
-
-def test_the_folds_divide_the_pool_evenly():
-    rng = np.random.default_rng(3)
-    found = predicted_references.predicted_means(
-        bank_of(3), background(rng, 1000), rng, n=10, draws=1, folds=4, groups=200
+    features, sample = bank_of(2), sample_of(rng, reference=60)
+    pool = predicted_references.pool_of(sample)
+    predicted = predicted_references.predicted_means(
+        features, pool, rng, n=50, draws=3, groups=groups
     )
-    assert np.bincount(found.fold_of).tolist() == [250, 250, 250, 250]
+    z = table(features, pool)
+    weights = predicted.pool.weights[predicted.pool.group_of].astype(float)
+    by_hand = means_by_hand(z, weights, predicted.spread)
+    assert predicted.means == pytest.approx(by_hand, abs=1e-6)
+    _, found = predicted_references.products_and_evaluation(
+        features, sample, predicted, np.empty((0, features.D)), bandwidths=2, published_background=9
+    )
+    mixed = table(features, sample.mixed)
+    (background_rows,) = np.nonzero(~sample.labels)
+    for event in (0, 5, 359, 360, 411, len(pool) - 1):
+        others = np.arange(len(pool)) != event
+        reference = means_by_hand(z[others], weights[others], predicted.spread)
+        kept = np.ones(len(mixed), dtype=bool)
+        if event < 360:
+            kept[background_rows[event]] = False
+        expected = (mixed[kept].mean(axis=0) - reference) @ z[event]
+        assert found.scores[event] == pytest.approx(expected, abs=3e-7)
+        if event >= 360:  # each bandwidth has half of the features
+            half = (mixed.mean(axis=0) - reference)[:, 16:] @ z[event, 16:]
+            assert found.single[event - 360, 1] == pytest.approx(half, abs=3e-7)
+    # what leaving out corrects is a hundred times larger
+    plain = (mixed.mean(axis=0) - predicted.means) @ z[5]
+    assert np.abs(found.scores[5] - plain).max() > 3e-5
+
+
+def test_a_reference_that_is_known_has_no_event_to_leave_out():
+    rng = np.random.default_rng(3)
+    features, sample = bank_of(3), sample_of(rng, reference=60)
+    known = predicted_references.PredictedMeans(plain_mean(features, background(rng, 70))[None])
+    _, found = predicted_references.products_and_evaluation(
+        features, sample, known, np.empty((0, features.D)), bandwidths=2, published_background=9
+    )
+    z = table(features, predicted_references.pool_of(sample))
+    mean = plain_mean(features, sample.mixed)
+    loo = rff_loo(z[:360], mean, known.means[0], N=400)
+    assert found.scores[:360, 0] == pytest.approx(loo, abs=1e-6)
+    assert found.scores[360:-30, 0] == pytest.approx(z[360:] @ (mean - known.means[0]), abs=1e-6)
 
 
 def test_groups_keep_the_covariance():
@@ -71,7 +102,7 @@ def test_groups_keep_the_covariance():
     for groups in (500, 4000):
         drawn = [
             predicted_references.predicted_means(
-                features, pool, rng, n=1000, draws=200, folds=2, groups=groups
+                features, pool, rng, n=1000, draws=200, groups=groups
             ).means
             for _ in range(20)
         ]
@@ -81,44 +112,54 @@ def test_groups_keep_the_covariance():
 
 def sample_of(rng, *, reference, mixed=400, signal=40):
     near = 0.5 + 0.1 * rng.standard_normal((signal + 30, 4))
-    events = np.concatenate([background(rng, mixed - signal), near[:signal]])
+    labels = rng.permutation(mixed) < signal  # in no order
+    events = background(rng, mixed)
+    events[labels] = near[:signal]
     return Coordinates(
         mixed=events,
-        labels=np.arange(mixed) >= mixed - signal,
+        labels=labels,
         reference=background(rng, reference),
         evaluation_background=background(rng, 50),
         evaluation_signal=near[signal:],
     )
 
 
-def test_held_out_scores_by_hand():
+def test_products_in_the_mixed_sample_and_scores_of_signal():
     rng = np.random.default_rng(5)
     features, sample = bank_of(5), sample_of(rng, reference=60)
     pool = predicted_references.pool_of(sample)
-    predicted = predicted_references.predicted_means(features, pool, rng, n=80, draws=3, folds=4)
-    found = predicted_references.held_out(
-        features, sample, predicted, bandwidths=2, published_background=1000
+    predicted = predicted_references.predicted_means(features, pool, rng, n=80, draws=3)
+    others = rng.normal(size=(2, features.D))
+    products, found = predicted_references.products_and_evaluation(
+        features, sample, predicted, others, bandwidths=2, published_background=1000
     )
-    assert found.scores.shape == (len(pool) + 30, 3)
-    assert found.labels.sum() == 30
-    assert found.fraction == len(pool) / 1000
     mean = plain_mean(features, sample.mixed)
-    z = table(features, np.concatenate([pool, sample.evaluation_signal]))
-    for event, own in ((5, "mixed"), (360 + 7, "other"), (len(pool) + 6, "signal")):
-        fold = predicted.fold_of[event] if event < len(pool) else 6 % 4
-        for k in range(3):
-            reference = predicted.held_out[fold, k]
-            expected = (
-                rff_loo(z[[event]], mean, reference, N=400)[0]
-                if own == "mixed"
-                else z[event] @ (mean - reference)
-            )
-            assert found.scores[event, k] == pytest.approx(expected, abs=2e-6)
-            if own != "mixed":  # the second half of the features is the second bandwidth
-                half = z[event, 16:] @ (mean - reference)[16:]
-                assert found.single[event - 360, 1, k] == pytest.approx(half, abs=2e-6)
+    directions = mean - predicted.means
+    plain = np.concatenate([directions, others])
+    assert products == pytest.approx(table(features, sample.mixed) @ plain.T, abs=3e-6)
+    assert found.scores.shape == (len(pool) + 30, 3)
+    assert found.fraction == len(pool) / 1000
+    assert found.labels.tolist() == [False] * len(pool) + [True] * 30
+    signal = table(features, sample.evaluation_signal)
+    assert found.scores[-30:] == pytest.approx(signal @ directions.T, abs=1e-6)
+    half = signal[:, 16:] @ directions[:, 16:].T
+    assert found.single[-30:, 1] == pytest.approx(half, abs=1e-6)
     assert found.single.shape == (len(pool) - 360 + 30, 2, 3)
     assert found.single_labels.sum() == 30
+
+
+def test_a_floor_is_the_same_fraction_of_the_background():
+    rng = np.random.default_rng(8)
+    features, sample = bank_of(8), sample_of(rng, reference=60)
+    pool = predicted_references.pool_of(sample)
+    predicted = predicted_references.predicted_means(features, pool, rng, n=80, draws=2)
+    draws = predicted_references.draws_of_predicted(
+        features, sample, predicted, rng, points=(), bandwidths=2, published_background=1000
+    )
+    assert {name: heads.about.tolist() for name, heads in draws.heads.items()} == {
+        "witness": [40, 360, 1],
+        "evaluation": [30, len(pool), len(pool) / 1000],
+    }
 
 
 @pytest.mark.simulation
@@ -130,7 +171,7 @@ def test_closure_a_hidden_reference_lies_where_it_is_predicted():
         features = bank_of(number)
         sample, hidden = sample_of(rng, reference=350), background(rng, 500)
         predicted = predicted_references.predicted_means(
-            features, predicted_references.pool_of(sample), rng, n=500, draws=99, folds=2
+            features, predicted_references.pool_of(sample), rng, n=500, draws=99
         )
         z = table(features, sample.mixed)
         mean = z.mean(axis=0)

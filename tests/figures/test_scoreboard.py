@@ -1,5 +1,7 @@
 """The scoreboard's picture shows every row once, in the track of its measure."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from localizer.figures import scoreboard as drawing
@@ -9,15 +11,15 @@ from localizer.verdicts.board import Finding, Published
 
 def scores(*, not_comparable=""):
     kinds = {
-        "a.exact": ("exact", "0.50", Finding("a.exact", 0.5, 0.0)),
-        "a.near": ("ensemble", "0.50", Finding("a.near", 0.51, 0.01, 100)),
-        "a.far": ("ensemble", "0.50", Finding("a.far", 0.9, 0.001, 100)),
-        "b.rank": ("realization", "0.50", board.realization("b.rank", [0, 1] * 200)),
-        "b.false": ("statement", "", board.statement("b.false", 2.0)),
-        "b.near": ("statement", "", board.statement("b.near", 0.9, error=0.2)),
-        "b.apart": ("fit", "2", Finding("b.apart", 1.0, 0.1, not_comparable="another sample")),
-        "-.true": ("statement", "", board.statement("-.true", 0.0)),
-        "-.same": ("identity", "", board.statement("-.same", 0.0)),
+        "a.exact": ("exact", "0.50", Finding(value=0.5, error=0.0)),
+        "a.near": ("ensemble", "0.50", Finding("", 0.51, 0.01, 100)),
+        "a.far": ("ensemble", "0.50", Finding("", 0.9, 0.001, 100)),
+        "b.rank": ("realization", "0.50", board.realization([0, 1] * 200)),
+        "b.false": ("statement", "", board.statement(2.0)),
+        "b.near": ("statement", "", board.statement(0.9, error=0.2)),
+        "b.apart": ("fit", "2", Finding("", 1.0, 0.1, not_comparable="another sample")),
+        "-.true": ("statement", "", board.statement(0.0)),
+        "-.same": ("identity", "", board.statement(0.0)),
     }
     published = [
         Published(
@@ -26,7 +28,7 @@ def scores(*, not_comparable=""):
         )
         for name, (kind, value, _) in kinds.items()
     ]
-    findings = [finding for *_, finding in kinds.values()]
+    findings = [replace(finding, id=name) for name, (*_, finding) in kinds.items()]
     return board.board(published, findings, not_comparable=not_comparable)
 
 

@@ -3,37 +3,40 @@
 import numpy as np
 import pytest
 from localizer.base.randomness import stream
-from localizer.kernels import feature_products
+from localizer.kernels import feature_products, features
 from localizer.kernels.bank import GaussianBank
-from localizer.kernels.features import fourier_features
+from localizer.kernels.features import feature_rows, fourier_features
+from oracles import fourier_rows
 
 X = stream(3, "test_linear").normal(size=(70, 3))
 FEATURES = fourier_features(GaussianBank((0.5, 2.0)), 3, stream(3, "features"), n_per_bandwidth=33)
-MATRIX = FEATURES.transform(X, dtype=np.float64)
+MATRIX = fourier_rows(FEATURES, X)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 70, 128])
 def test_rows_are_those_of_the_matrix_whatever_the_block(rows):
     found = np.empty((70, 66), dtype=np.float32)
-    for place, z in feature_products.feature_rows(FEATURES, X, rows=rows):
+    for place, z in feature_rows(FEATURES, X, rows=rows):
         assert len(z) <= rows
         found[place] = z
     np.testing.assert_allclose(found, MATRIX, atol=2e-6)
-    whole = next(iter(feature_products.feature_rows(FEATURES, X)))[1]
+    whole = next(iter(feature_rows(FEATURES, X)))[1]
     assert found.tobytes() == whole.tobytes()
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 9])
-@pytest.mark.parametrize("n", [1, 7, feature_products._STRIPE // 2 + 3])
+@pytest.mark.parametrize("n", [1, 7, features._STRIPE // 2 + 3])
 def test_cosines_of_any_number_of_columns_and_features(d, n):
     """Fewer columns than four are padded, more are added first; features come in stripes."""
     bank = GaussianBank((0.5, 2.0))
-    features = fourier_features(bank, d, stream(3, "columns"), n_per_bandwidth=n)
+    drawn = fourier_features(bank, d, stream(3, "columns"), n_per_bandwidth=n)
     x = stream(3, "columns", d).normal(size=(20, d))
-    (_, z), *_ = feature_products.feature_rows(features, x)
-    # turns in float32, of frequencies that add up to a few tens: some 1e-6 of a turn
-    exact = features.transform(x, dtype=np.float64)
-    np.testing.assert_allclose(z, exact, atol=2e-5 * np.sqrt(2 / features.D))
+    exact = fourier_rows(drawn, x)
+    # turns of frequencies that add up to a few tens: some 1e-6 of a turn in float32
+    for dtype, error in ((np.float32, 2e-5), (np.float64, 2e-14)):
+        (_, z), *_ = feature_rows(drawn, x, dtype=dtype)
+        assert z.dtype == dtype
+        np.testing.assert_allclose(z, exact, rtol=0, atol=error * np.sqrt(2 / drawn.D))
 
 
 def test_means_and_projections():
@@ -55,7 +58,7 @@ def test_sums_of_groups(n, group, monkeypatch):
     """Whatever divides whatever, and blocks of sums that fill up on the way."""
     monkeypatch.setattr(feature_products, "_SUMS", 130)
     x = stream(3, "groups").normal(size=(n, 3))
-    z = FEATURES.transform(x, dtype=np.float64)
+    z = fourier_rows(FEATURES, x)
     expected = [z[k : k + group].sum(axis=0) for k in range(0, n, group)]
     found = [block.copy() for block in feature_products.sums_of_groups(FEATURES, x, group=group)]
     np.testing.assert_allclose(np.concatenate(found), expected, atol=2e-5)
@@ -70,7 +73,7 @@ def test_sums_of_groups_in_many_blocks():
 
 def test_bad_input():
     with pytest.raises(ValueError, match="x must have 3 features, it has 2"):
-        next(feature_products.feature_rows(FEATURES, X[:, :2]))
+        next(feature_rows(FEATURES, X[:, :2]))
     with pytest.raises(ValueError, match="one row for each of the 70 events"):
         feature_products.weighted_means(FEATURES, X, np.ones((3, 1)))
     with pytest.raises(ValueError, match="directions must have 66 features"):
@@ -80,13 +83,13 @@ def test_bad_input():
 RUN = """
 import hashlib, sys
 sys.path.insert(0, "workflow")
-from localizer.kernels import feature_products
+from localizer.kernels.features import feature_rows
 from localizer.kernels.features import fourier_features
 from localizer.kernels.bank import GaussianBank
 from localizer.base.randomness import stream
 for d in (2, 4, 7):
     features = fourier_features(GaussianBank((0.5, 2.0)), d, stream(3, d), n_per_bandwidth=333)
-    for _, z in feature_products.feature_rows(features, stream(3, "x").normal(size=(90, d))):
+    for _, z in feature_rows(features, stream(3, "x").normal(size=(90, d))):
         print(hashlib.sha256(z.tobytes()).hexdigest())
 """
 

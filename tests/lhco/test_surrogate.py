@@ -240,6 +240,7 @@ def test_bad_parameters(text, why):
         ("factors", np.zeros((2, 3, 3)), "2 components of 2 features"),
         ("factors", np.ones((2, 2, 2)), "lower triangles"),
         ("factors", np.full((2, 2, 2), np.nan), "lower triangles"),
+        ("factors", np.array(2 * [[[1.0, 0.0], [np.inf, 1.0]]]), "lower triangles"),
     ],
 )
 def test_bad_generators(name, value, why):

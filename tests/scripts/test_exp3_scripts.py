@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from localizer.base import metrics
+from localizer.base import metrics, sic
 from localizer.base.copula import BackgroundCDF, median_distance
 from localizer.base.randomness import stream
 from localizer.estimators import batch_sums, batches, pair_forms, sweeps
@@ -15,8 +15,10 @@ from localizer.experiments import (
     disjoint_references,
     experiment3,
     predicted_references,
-    reference_draws,
     scaling_law,
+    surrogate_references,
+    weighted_pool,
+    witness_draws,
 )
 from localizer.kernels import feature_products
 from localizer.kernels.features import FourierFeatures, fourier_features
@@ -30,7 +32,8 @@ D_MED = 0.8
 EDITION = {"name": "tiny"}
 BANDWIDTHS = [0.5, 2.0]
 BANK = {"bandwidths": BANDWIDTHS, "features_per_bandwidth": 8, "rff_form": "offset"}
-COMMON = {"seed": SEED, "max_events": 1000, "sic_floor": 2, **BANK}
+COMMON = {"seed": SEED, "max_events": 1000, **BANK}
+DRAWS = {"rows": "csv", "heads": "npz"}
 GRID = {5: [40, 80, 160], 9: [40]}
 NAMES = ("mixed", "labels", "reference", "evaluation_background", "evaluation_signal")
 
@@ -111,7 +114,7 @@ def witness_of(features, sample):
 
 def summed(z, m, R):
     return batches.run(
-        pair_forms.FeaturePairs(z),
+        pair_forms.RoundedPairs(z),
         m=m,
         groups=range(R // 20),
         group_size=20,
@@ -148,15 +151,68 @@ def test_features_targets_and_numbers(made, sample):
     assert numbers["compression"]["rank"] == z.shape[1]
 
 
-def test_the_witness_table_judges_both_samples(run_on, made, sample):
-    table = run_on(
-        "exp3_witness",
+@pytest.fixture(scope="module")
+def scanned(run_on, arrays):
+    return run_on(
+        "exp3_bandwidths",
+        scale={"value": D_MED},
+        coordinates=arrays,
+        output=DRAWS,
+        params={**COMMON, "bandwidth_scan": [0.5, 1.5], "draws": 2},
+    )
+
+
+@pytest.fixture(scope="module")
+def referred(run_on, arrays, made):
+    return run_on(
+        "exp3_references",
+        coordinates=arrays,
+        features=made.features,
+        compressed=made.compressed,
+        surrogate=SURROGATE,
+        output={**DRAWS, "closed": "json"},
+        params={**COMMON, "copula": "uniform", "parts": 4, "gaussians": 3},
+    )
+
+
+#: a score without sampling noise: two signals at rank 1 and 4 of six
+PORTRAIT = {
+    "real.score": np.array([6.0, 5, 4, 3, 2, 1]),
+    "real.labels": np.array([True, False, False, True, False, False]),
+}
+
+
+@pytest.fixture(scope="module")
+def performed(run_on, made, scanned, referred):
+    tables = ("witness", "bandwidth_rows", "bandwidths", "reference_rows", "references")
+    return run_on(
+        "exp3_performance",
         edition=EDITION,
         targets=made.targets,
         evaluation=made.evaluation,
-        output="csv",
-        params={"sic_floor": COMMON["sic_floor"]},
-    ).set_index(["sample", "witness"])
+        bandwidths=scanned.rows,
+        heads_of_bandwidths=scanned.heads,
+        references=referred.rows,
+        heads_of_references=referred.heads,
+        closed=referred.closed,
+        portrait=PORTRAIT,
+        output=dict.fromkeys((*tables, "curves", "surrogate"), "csv"),
+        params={"sic_floor": 2},
+    )
+
+
+def test_the_portrait_is_judged(performed):
+    assert performed.surrogate.to_dict("records") == [
+        {
+            **{"edition": "tiny", "source": "real", "background": 4, "signal": 2},
+            **{"auc": 6 / 8, "sic": pytest.approx(np.sqrt(2)), "sic_background": 2},
+        }
+    ]
+    assert (performed.curves["source"] == "real").all()
+
+
+def test_the_witness_table_judges_both_samples(performed, made, sample):
+    table = performed.witness.set_index(["sample", "witness"])
     assert (table["edition"] == "tiny").all()
     assert table["background"].tolist() == [36, 36, 36, 30]
     assert table["signal"].tolist() == [9, 9, 9, 14]
@@ -303,6 +359,28 @@ def test_the_scaling_law_of_all_sizes(run_on, same, made, swept):
     same(columns, scaling_law.law_curves(moments, sweep, rho_limit=limit))
 
 
+def chosen(run_on, *, samples, targets, **contents):
+    """Run the two scripts of the choices, one after the other."""
+    drawn = run_on(
+        "exp3_variants",
+        samples=samples,
+        targets=targets,
+        output=DRAWS,
+        params={**COMMON, "copula": "uniform"},
+    )
+    floors = contents.pop("floors")
+    return run_on(
+        "exp3_choices",
+        edition=EDITION,
+        targets=targets,
+        variants=drawn.rows,
+        heads=drawn.heads,
+        output={"table": "csv", "floors": "csv"},
+        params={"sic_floor": 2, "sic_floors": floors},
+        **contents,
+    )
+
+
 def test_floors_of_every_score(run_on):
     """SIC by hand: of ten events the exact kernel has the two signals at rank 1 and 4."""
     labels = np.array([True] * 2 + [False] * 8)
@@ -312,17 +390,15 @@ def test_floors_of_every_score(run_on):
         name: stream(SEED, "floors", name).normal(size=(10, 4))
         for name in ("mixed", "reference", "evaluation_background", "evaluation_signal")
     }
-    found = run_on(
-        "exp3_choices",
-        edition=EDITION,
+    found = chosen(
+        run_on,
         samples={**samples, "labels": labels},
         targets={"labels": labels, "self_inclusive": down, "loo": up},
         within={"sums": 10 * exact},
         across=[{"sums": np.zeros(10), "events": np.array(1)}],
         scores={"raw": up, "marginal": exact, "pair": down},
         seeds=pd.DataFrame({"draw": [0, 1], "auc_witness": [0.6, 0.8], "C": [10.0, 40.0]}),
-        output={"table": "csv", "floors": "csv"},
-        params={**COMMON, "copula": "uniform", "sic_floors": [1, 4, 9]},
+        floors=[1, 4, 9],
     ).floors
     assert (found["edition"] == "tiny").all()
     table = found.pivot(index="floor", columns="score", values="sic")
@@ -358,25 +434,19 @@ def test_the_exact_witness_from_its_parts(run_on, arrays, sample):
     assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_bandwidths_share_their_frequencies(run_on, same, arrays, sample):
-    found = run_on(
-        "exp3_bandwidths",
-        edition=EDITION,
-        scale={"value": D_MED},
-        coordinates=arrays,
-        output={"rows": "csv", "table": "csv"},
-        params={**COMMON, "bandwidth_scan": [0.5, 1.5], "draws": 2},
-    )
+def test_bandwidths_share_their_frequencies(same, scanned, performed, sample):
     x, labels = sample.evaluation
     rows = []
     for draw in range(2):
         for h in (0.5, 1.5):
             features = bank("experiment3", "bandwidths", draw, h=[h])
             score = witness_of(features, sample)(x)
-            performance = experiment3.performance(score, labels, sic_floor=2)
-            rows.append({"edition": "tiny", "bandwidth": h, "draw": draw, **performance})
-    same(found.rows, pd.DataFrame(rows))
-    table = found.table.set_index("bandwidth")
+            found = experiment3.performance(score, labels, sic_floor=2)
+            found.pop("sic_background")
+            rows.append({"edition": "tiny", "bandwidth": h, "draw": draw, **found})
+    same(performed.bandwidth_rows, pd.DataFrame(rows))
+    assert "sic" not in scanned.rows
+    table = performed.bandwidths.set_index("bandwidth")
     for h in (0.5, 1.5):
         one, other = (row for row in rows if row["bandwidth"] == h)
         for name in ("auc", "sic"):
@@ -394,22 +464,37 @@ def test_seeds_are_draws_of_the_features(run_on, same, arrays, sample):
         "exp3_seeds_part",
         scale={"value": D_MED},
         coordinates=arrays,
+        output=DRAWS,
         params={**COMMON, "numbers": [4, 2], "points": [POINT]},
     )
-    rows = []
+    draws = []
     for number in (4, 2):
         features = bank("experiment3", "features", number)
-        (row,) = reference_draws.rows_of_draws(
+        drawn = witness_draws.draws_of_means(
             features,
             sample,
             feature_products.plain_mean(features, sample.reference)[None],
             stream(SEED, "experiment3", "seeds", number),
             points=[experiment3.Point(**POINT)],
-            sic_floor=2,
             bandwidths=2,
         )
-        rows.append({"draw": number, **row})
-    same(found, pd.DataFrame(rows))
+        draws.append(drawn.labelled(draw=number))
+    is_drawn(same, found, witness_draws.Draws.joined(draws))
+
+
+def is_drawn(same, found, expected):
+    """Check what a script left against the draws that it should have made."""
+    same(found.rows, expected.rows)
+    heads = witness_draws.Draws.read(found.rows, found.heads)
+    judged = (witness_draws.judged(one, sic_floor=2, floors=[1]) for one in (heads, expected))
+    same(*judged)
+
+
+def heads_of(*scores):
+    """Return the heads of scores in which the second and fourth of six events are signal."""
+    labels = np.array([False, True, False, True, False, False])
+    heads = sic.Heads.of([sic.Standing.of(np.array(score), labels) for score in scores])
+    return heads.arrays("witness")
 
 
 def test_scatter_of_the_published_quantities(run_on, same):
@@ -417,18 +502,29 @@ def test_scatter_of_the_published_quantities(run_on, same):
     draws = pd.DataFrame({"sample_number": [0, 0, 1, 1], **columns})
     seeds = pd.DataFrame({"auc_witness": [0.80, 0.82], "C": [1e9, 3e9], "variance": 2.0})
     published = pd.read_csv(ROOT / "resources" / "published.csv", dtype=str)
+    first, second = [3.0, 9, 4, 8, 2, 1], [9.0, 1, 8, 7, 3, 2]
     made = run_on(
         "exp3_scatter",
         edition=EDITION,
         surrogates=[draws[:1], draws[1:]],
+        heads_of_surrogates=[heads_of(first), heads_of(second, first, second)],
         seeds=[seeds[:1], seeds[1:]],
+        heads_of_seeds=[heads_of(second), heads_of(first)],
         published=published,
         output=dict.fromkeys(("surrogates", "seeds", "table"), "csv"),
+        params={"sic_floor": 1, "floors": [2]},
     )
-    same(made.surrogates, draws)
-    same(made.seeds, seeds)
+    # both signals on top: 1/sqrt(1/4) with one background event, 1/sqrt(2/4) with two
+    one, two = (2.0, np.sqrt(2)), (1.0, 1.0)
+    for name, column in (("sic_witness", 0), ("sic_witness_floor_2", 1)):
+        expected = [floors[column] for floors in (one, two, one, two)]
+        assert made.surrogates[name].tolist() == pytest.approx(expected)
+    assert made.seeds["sic_witness"].tolist() == pytest.approx([1, 2])
+    plain = [name for name in made.surrogates if not name.startswith("sic_")]
+    same(made.surrogates[plain], draws)
+    same(made.seeds.drop(columns="sic_witness"), seeds)
     found = made.table.set_index("quantity")
-    assert set(found.index) == {"auc_witness", "C"}
+    assert set(found.index) == {"auc_witness", "sic_witness", "C"}
     printed = published.set_index("id")["value"]
     row = found.loc["C"]
     assert row["published"] == float(printed["e3.C"])
@@ -443,21 +539,11 @@ def test_scatter_of_the_published_quantities(run_on, same):
     assert (row["draws"], row["draws_of_features_here"]) == (4, 2)
 
 
-def test_references_of_the_sample_and_of_a_surrogate(run_on, same, arrays, made, sample):
-    found = run_on(
-        "exp3_references",
-        edition=EDITION,
-        coordinates=arrays,
-        features=made.features,
-        compressed=made.compressed,
-        surrogate=SURROGATE,
-        output={"rows": "csv", "table": "csv"},
-        params={**COMMON, "copula": "uniform", "parts": 4, "gaussians": 3},
-    )
+def test_references_of_the_sample_and_of_a_surrogate(same, made, referred, performed, sample):
     features = FourierFeatures(made.features["frequencies"], made.features["offsets"])
     pool = np.concatenate([sample.reference, sample.evaluation_background])
     sizes = {"mixed_background": 36, "mixed_signal": 9, "reference": 50}
-    drawn = reference_draws.draw_surrogate(
+    drawn = surrogate_references.draw_surrogate(
         surrogates.parse(SURROGATE),
         partial(stream, SEED, "experiment3", "references"),
         sizes={**sizes, "evaluation_background": 30, "evaluation_signal": 14},
@@ -472,22 +558,23 @@ def test_references_of_the_sample_and_of_a_surrogate(run_on, same, arrays, made,
             stream(SEED, "experiment3", "references", "gaussian", source),
             parts=4,
             draws=3,
-            sic_floor=2,
-        ).assign(source=source)
+        ).labelled(source=source)
         for source, mixed, background in (
             ("sample", sample, pool),
             ("surrogate", drawn.sample, drawn.pool),
         )
     ]
-    rows = pd.concat(tables, ignore_index=True)
-    same(found.rows.drop(columns="edition"), rows)
+    joined = witness_draws.Draws.joined(tables)
+    is_drawn(same, referred, joined)
+    rows = witness_draws.judged(joined, sic_floor=2)
+    same(performed.reference_rows.drop(columns="edition"), rows)
     # the closed form, from the features as they are: u of the pool, tau = 1/20 - 1/80
     z = features.transform(sample.mixed, dtype=np.float64)
     u = z.mean(axis=0) - features.transform(pool, dtype=np.float64).mean(axis=0)
     S, tau = np.cov(z.T, bias=True), 1 / 20 - 1 / 80
-    table = found.table.set_index(["source", "references"])
+    table = performed.references.set_index(["source", "references"])
     names = ["part", "gaussian", "closed form"]
-    assert found.table["references"].tolist() == [*names, "part", "gaussian"]
+    assert performed.references["references"].tolist() == [*names, "part", "gaussian"]
     closed = table.loc[("sample", "closed form")]
     mean = u @ S @ u + tau * np.trace(S @ S)
     variance = 4 * tau * u @ S @ S @ S @ u + 2 * tau**2 * np.trace(S @ S @ S @ S)
@@ -510,47 +597,45 @@ def scattered(run_on, edition, **options):
     params = {
         **COMMON,
         **{"max_events": 60, "copula": "uniform", "numbers": [3], "references": 2},
-        **{"references_per_map": 1, "folds": 2, "floors": [1], "points": [POINT], **options},
+        **{"references_per_map": 1, "points": [POINT], **options},
     }
     inputs = {"samples": samples, "scale": {"value": 0.7}, "edition": {"name": edition}}
-    found = run_on("exp3_scatter_part", surrogate=SURROGATE, **inputs, params=params)
-    assert found["sample_number"].tolist() == [3, 3]
-    assert found["draw"].tolist() == [0, 1]
-    return found.drop(columns=["sample_number", "draw"]), samples
+    found = run_on("exp3_scatter_part", surrogate=SURROGATE, **inputs, output=DRAWS, params=params)
+    assert found.rows["sample_number"].tolist() == [3, 3]
+    assert found.rows["draw"].tolist() == [0, 1]
+    found.rows = found.rows.drop(columns=["sample_number", "draw"])
+    return found, samples
 
 
 def test_scatter_over_predicted_references(run_on, same):
     found, samples = scattered(run_on, "subset")
-    assert set(found.pop("source")) == {"predicted"}
-    assert found["map_number"].tolist() == [0, 1]
+    assert set(found.rows.pop("source")) == {"predicted"}
+    assert found.rows["map_number"].tolist() == [0, 1]
     sizes = {"reference": 60, "evaluation_background": 60}
-    rows = predicted_references.rows_of_predictions(
+    draws = predicted_references.draws_of_predictions(
         predicted_references.in_coordinates_of_the_pool(samples, copula="uniform", max_events=60),
         0.7,
         partial(stream, SEED, "experiment3", "predicted", 3),
         sizes=sizes,
         draws=2,
         draws_per_map=1,
-        folds=2,
         bandwidths=BANDWIDTHS,
         features_per_bandwidth=8,
         rff_form="offset",
-        sic_floor=2,
-        floors=[1],
         points=[experiment3.Point(**POINT)],
     )
-    same(found, pd.DataFrame(rows))
+    is_drawn(same, found, draws)
     again, _ = scattered(run_on, "subset", references_per_map=2)
-    assert again["map_number"].tolist() == [0, 0]
+    assert again.rows["map_number"].tolist() == [0, 0]
 
 
 def test_scatter_over_surrogate_samples(run_on, same):
     """The sizes are the paper's, thinned."""
     found, _ = scattered(run_on, "surrogate")
-    assert set(found.pop("source")) == {"scatter"}
+    assert set(found.rows.pop("source")) == {"scatter"}
     # of the paper's 121352 + 772 mixed events; at least two of each class stay
     sizes = {"mixed_background": 60, "mixed_signal": 2, "reference": 60}
-    drawn = reference_draws.draw_surrogate(
+    drawn = surrogate_references.draw_surrogate(
         surrogates.parse(SURROGATE),
         partial(stream, SEED, "experiment3", "scatter", 3),
         sizes={**sizes, "evaluation_background": 60, "evaluation_signal": 60},
@@ -560,18 +645,16 @@ def test_scatter_over_surrogate_samples(run_on, same):
     rng = stream(SEED, "experiment3", "scatter", 3, "features and references")
     kernel = experiment3.kernel_bank(drawn.d_med, BANDWIDTHS)
     features = fourier_features(kernel, 4, rng, n_per_bandwidth=8, form="offset")
-    means = reference_draws.reference_means(features, drawn.pool, rng, n=60, draws=2)
-    rows = reference_draws.rows_of_draws(
+    means = weighted_pool.reference_means(features, drawn.pool, rng, n=60, draws=2)
+    draws = witness_draws.draws_of_means(
         features,
         drawn.sample,
         means,
         rng,
         points=[experiment3.Point(**POINT)],
-        sic_floor=2,
         bandwidths=2,
-        floors=[1],
     )
-    same(found.drop(columns="map_number"), pd.DataFrame(rows))
+    is_drawn(same, found, draws.labelled(map_number=0))
 
 
 def test_choices_stand_beside_their_names(run_on):
@@ -584,17 +667,15 @@ def test_choices_stand_beside_their_names(run_on):
     # the exact witness comes in the sums of which it is made
     across = [{"sums": rng.normal(size=45), "events": np.array(events)} for events in (20, 17, 13)]
     within = 45 * (exact + sum(part["sums"] for part in across) / 50)
-    found = run_on(
-        "exp3_choices",
-        edition=EDITION,
+    found = chosen(
+        run_on,
         samples={**samples, "labels": labels},
         targets={"labels": labels, "self_inclusive": base, "loo": loo},
         within={"sums": within},
         across=across,
         scores={"raw": base, "marginal": loo, "pair": exact},
         seeds=seeds,
-        output={"table": "csv", "floors": "csv"},
-        params={**COMMON, "copula": "uniform", "sic_floors": [1, 8, 37]},
+        floors=[1, 8, 37],
     ).table
     rows = found.fillna({"is": ""}).set_index(["choice", "is"])
     assert (rows["edition"] == "tiny").all()

@@ -41,7 +41,7 @@ def test_scores_of_every_toy_and_size(part, same):
     tables = []
     for toy in (1, 4):
         sample = other_statistics.toy(SEED, toy, model=MODEL, N=30)
-        target = other_statistics.exact_target("mmd", sample.x, background, [1.0])
+        target = other_statistics.exact_target("mmd", background, [1.0])(sample.x)
         for m, R in ((5, 4), (8, 3)):
             tables.append(
                 other_statistics.score_table(

@@ -16,6 +16,7 @@ IS_MODULE = Path(workflow.main_snakefile).resolve() != HOME / "Snakefile"
 WORKFLOW = HOME / "workflow"
 sys.path.insert(0, str(WORKFLOW))
 
+from localizer.own.places import parted  # noqa: E402
 from stage import kills, listing, provenance, terminal, tracking  # noqa: E402
 from stage.configuration import check  # noqa: E402
 
@@ -23,9 +24,12 @@ SHIPPED = Path(os.path.relpath(HOME / "config/config.yaml"))
 
 
 def refuse(mistakes):
-    """Stop with one sentence for each mistake in the configuration."""
+    """Stop with one sentence for each mistake in the configuration.
+
+    To an exception of its own Snakemake would add where in this file it was raised.
+    """
     if mistakes:
-        raise WorkflowError("The configuration is refused:\n" + "\n".join(mistakes))
+        sys.exit("The configuration is refused:\n" + "\n".join(mistakes))
 
 
 refuse(
@@ -89,14 +93,34 @@ def modules_of_the_package():
     ]
 
 
-def compiled(script):
+def compiled(script, *named):
     """The modules behind a script, and their compiled kernels: there before its first job begins.
 
     The kernels depend on nothing that the script does not depend on, so they add no rerun.
+    ``named`` are files that the script loads by their names.
     """
-    modules = tracking.with_kernels(WORKFLOW / "scripts" / script, WORKFLOW)
-    kernels = [result(f"kernels/{module}.txt") for module in modules]
-    return {"code": code(script), "compiled": kernels}
+    files = [script, *named]
+    modules = sorted({path for file in files for path in code(file)})
+    names = [
+        tracking.with_kernels(WORKFLOW / "scripts" / file, WORKFLOW) for file in files
+    ]
+    kernels = [result(f"kernels/{name}.txt") for name in sorted(set().union(*names))]
+    return {"code": modules, "compiled": kernels}
+
+
+def competitor_code(wildcards):
+    """The modules behind the scores of one competitor, and their compiled kernels."""
+    file = f"../localizer/comparison/competitors/{wildcards.competitor}.py"
+    return compiled("comparison_scores.py", file)
+
+
+def compared(version, path):
+    """The files of all parts and competitors of a version."""
+    return [
+        result(path.format(version=version, part=part, competitor=name))
+        for part in COMPARISON_PARTS[version]
+        for name in COMPETITORS[version]
+    ]
 
 
 def kernel_module(wildcards):
@@ -134,6 +158,11 @@ def shown(path, category, title, *, caption=None):
         category=category,
         labels={"title": title},
     )
+
+
+def draws(path):
+    """Draws of a witness: their rows, and the heads of their scores, to be judged later."""
+    return {"rows": result(f"{path}.csv"), "heads": result(f"{path}.npz")}
 
 
 def drawn(title, *, chapter=None, beside=("",), options=None, **tables):
@@ -206,7 +235,7 @@ def tables(ending):
 def own_table(which):
     """The file of a user's table; where none is named, what Snakemake then misses says so."""
     unnamed = f"score.{which} is not given: copy config/own.yaml and name your files"
-    return config["score"].get(which, unnamed).partition("::")[0]
+    return parted(config["score"].get(which, unnamed))[0]
 
 
 def own_module(statistic):
@@ -227,12 +256,11 @@ def your(name, chapter, title):
 
 def scored():
     """What the page on a user's own data shows."""
-    asked = config["score"]["statistics"]["names"]
-    return [
-        item
-        for item in reported(own=True)
-        if asked or item["rule"] != "score_statistics"
-    ]
+    asked = {
+        "score_statistics": config["score"]["statistics"]["names"],
+        "score_nuisances": config["score"]["variations"],
+    }
+    return [item for item in reported(own=True) if asked.get(item["rule"], True)]
 
 
 def page_templates():

@@ -46,32 +46,12 @@ rule exp3_features:
         "../scripts/exp3_features.py"
 
 
-rule exp3_witness:
-    input:
-        code=code("exp3_witness.py"),
-        edition=LHCO["edition"],
-        targets=rules.exp3_features.output.targets,
-        evaluation=rules.exp3_features.output.evaluation,
-    output:
-        table("exp3_witness", "Experiment III", "The direct witness"),
-    log:
-        result("logs/exp3_witness.log"),
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        sic_floor=EXPERIMENT3["sic_floor"],
-    script:
-        "../scripts/exp3_witness.py"
-
-
 rule exp3_bandwidths:
     input:
         **LHCO,
         **compiled("exp3_bandwidths.py"),
     output:
-        rows=result("experiment3/bandwidths.csv"),
-        table=table("exp3_bandwidths", "Experiment III", "Single bandwidths"),
+        **draws("experiment3/bandwidths/all"),
     log:
         result("logs/exp3_bandwidths.log"),
     conda:
@@ -80,7 +60,6 @@ rule exp3_bandwidths:
         **needs(),
     params:
         **WITNESS,
-        sic_floor=EXPERIMENT3["sic_floor"],
         bandwidth_scan=EXPERIMENT3["bandwidth_scan"],
         draws=EXPERIMENT3["bandwidth_draws"],
     script:
@@ -206,7 +185,7 @@ rule exp3_scatter_part:
         scale=LHCO["scale"],
         edition=LHCO["edition"],
     output:
-        result("experiment3/scatter/{part}.csv"),
+        **draws("experiment3/scatter/{part}"),
     log:
         result("logs/exp3_scatter_part/{part}.log"),
     conda:
@@ -215,11 +194,7 @@ rule exp3_scatter_part:
         **needs(gb=2),
     params:
         **WITNESS,
-        **{
-            name: SCATTER[name]
-            for name in ("references", "references_per_map", "folds", "floors")
-        },
-        sic_floor=EXPERIMENT3["sic_floor"],
+        **{name: SCATTER[name] for name in ("references", "references_per_map")},
         copula=EXPERIMENT3["copula"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.surrogates.parts[wildcards.part],
@@ -233,7 +208,7 @@ rule exp3_seeds_part:
         coordinates=LHCO["coordinates"],
         scale=LHCO["scale"],
     output:
-        result("experiment3/seeds/{part}.csv"),
+        **draws("experiment3/seeds/{part}"),
     log:
         result("logs/exp3_seeds_part/{part}.log"),
     conda:
@@ -242,7 +217,6 @@ rule exp3_seeds_part:
         **needs(gb=2),
     params:
         **WITNESS,
-        sic_floor=EXPERIMENT3["sic_floor"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.seeds.parts[wildcards.part],
     script:
@@ -254,9 +228,13 @@ rule exp3_scatter:
         code=code("exp3_scatter.py"),
         edition=LHCO["edition"],
         surrogates=expand(
-            result("experiment3/scatter/{part}.csv"), part=JOBS.surrogates.parts
+            rules.exp3_scatter_part.output.rows, part=JOBS.surrogates.parts
         ),
-        seeds=expand(result("experiment3/seeds/{part}.csv"), part=JOBS.seeds.parts),
+        heads_of_surrogates=expand(
+            rules.exp3_scatter_part.output.heads, part=JOBS.surrogates.parts
+        ),
+        seeds=expand(rules.exp3_seeds_part.output.rows, part=JOBS.seeds.parts),
+        heads_of_seeds=expand(rules.exp3_seeds_part.output.heads, part=JOBS.seeds.parts),
         published=shipped("resources/published.csv"),
     output:
         surrogates=result("experiment3/surrogates.csv"),
@@ -267,6 +245,9 @@ rule exp3_scatter:
     localrule: True
     conda:
         "../../envs/analysis.yaml"
+    params:
+        sic_floor=EXPERIMENT3["sic_floor"],
+        floors=SCATTER["floors"],
     script:
         "../scripts/exp3_scatter.py"
 
@@ -274,14 +255,13 @@ rule exp3_scatter:
 rule exp3_references:
     input:
         **compiled("exp3_references.py"),
-        edition=LHCO["edition"],
         coordinates=LHCO["coordinates"],
         features=rules.exp3_features.output.features,
         compressed=rules.exp3_features.output.compressed,
         surrogate=shipped("resources/lhco/surrogate/parameters.json"),
     output:
-        rows=result("experiment3/references.csv"),
-        table=table("exp3_references", "Experiment III", "The spread over references"),
+        **draws("experiment3/references/all"),
+        closed=result("experiment3/references/closed.json"),
     log:
         result("logs/exp3_references.log"),
     conda:
@@ -292,18 +272,36 @@ rule exp3_references:
         seed=config["seed"],
         max_events=EXPERIMENT3["max_events"],
         copula=EXPERIMENT3["copula"],
-        sic_floor=EXPERIMENT3["sic_floor"],
         parts=SCATTER["parts"],
         gaussians=SCATTER["gaussians"],
     script:
         "../scripts/exp3_references.py"
 
 
+rule exp3_variants:
+    input:
+        **compiled("exp3_variants.py"),
+        samples=rules.lhco_samples.output.samples,
+        targets=rules.exp3_features.output.targets,
+    output:
+        **draws("experiment3/variants/all"),
+    log:
+        result("logs/exp3_variants.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        **needs(gb=2),
+    params:
+        **WITNESS,
+        copula=EXPERIMENT3["copula"],
+    script:
+        "../scripts/exp3_variants.py"
+
+
 rule exp3_choices:
     input:
-        **compiled("exp3_choices.py"),
+        code=code("exp3_choices.py"),
         edition=LHCO["edition"],
-        samples=rules.lhco_samples.output.samples,
         targets=rules.exp3_features.output.targets,
         within=result("experiment3/exact/within.npz"),
         across=expand(
@@ -311,6 +309,8 @@ rule exp3_choices:
         ),
         scores=result(f"experiment3/sweep/m{R_SCAN['m']}.npz"),
         seeds=rules.exp3_scatter.output.seeds,
+        variants=rules.exp3_variants.output.rows,
+        heads=rules.exp3_variants.output.heads,
     output:
         table=table(
             "exp3_choices", "Experiment III", "Choices that the paper leaves open"
@@ -318,14 +318,11 @@ rule exp3_choices:
         floors=result("experiment3/sic_floors.csv"),
     log:
         result("logs/exp3_choices.log"),
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
-    resources:
-        **needs(gb=2),
     params:
-        **WITNESS,
         sic_floor=EXPERIMENT3["sic_floor"],
-        copula=EXPERIMENT3["copula"],
         sic_floors=EXPERIMENT3["sic_floors"],
     script:
         "../scripts/exp3_choices.py"
@@ -342,8 +339,7 @@ rule lhco_portrait:
         features=result("experiment3/portrait/features.csv"),
         quantiles=result("experiment3/portrait/quantiles.csv"),
         correlations=result("experiment3/portrait/correlations.csv"),
-        curves=result("experiment3/portrait/curves.csv"),
-        table=table("lhco_surrogate", "LHC Olympics data", "Real and surrogate events"),
+        scores=result("experiment3/portrait/scores.npz"),
     log:
         result("logs/lhco_portrait.log"),
     conda:
@@ -355,9 +351,43 @@ rule lhco_portrait:
         bandwidths=EXPERIMENT3["bandwidths"],
         features_per_bandwidth=EXPERIMENT3["features_per_bandwidth"],
         copula=EXPERIMENT3["copula"],
-        sic_floor=EXPERIMENT3["sic_floor"],
     script:
         "../scripts/lhco_portrait.py"
+
+
+rule exp3_performance:
+    input:
+        code=code("exp3_performance.py"),
+        edition=LHCO["edition"],
+        targets=rules.exp3_features.output.targets,
+        evaluation=rules.exp3_features.output.evaluation,
+        bandwidths=rules.exp3_bandwidths.output.rows,
+        heads_of_bandwidths=rules.exp3_bandwidths.output.heads,
+        references=rules.exp3_references.output.rows,
+        heads_of_references=rules.exp3_references.output.heads,
+        closed=rules.exp3_references.output.closed,
+        portrait=rules.lhco_portrait.output.scores,
+    output:
+        witness=table("exp3_witness", "Experiment III", "The direct witness"),
+        bandwidth_rows=result("experiment3/bandwidths.csv"),
+        bandwidths=table("exp3_bandwidths", "Experiment III", "Single bandwidths"),
+        reference_rows=result("experiment3/references.csv"),
+        references=table(
+            "exp3_references", "Experiment III", "The spread over references"
+        ),
+        curves=result("experiment3/portrait/curves.csv"),
+        surrogate=table(
+            "lhco_surrogate", "LHC Olympics data", "Real and surrogate events"
+        ),
+    log:
+        result("logs/exp3_performance.log"),
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        sic_floor=EXPERIMENT3["sic_floor"],
+    script:
+        "../scripts/exp3_performance.py"
 
 
 # --- figures and findings ----------------------------------------------------------
@@ -379,7 +409,7 @@ FIGURES["experiment3"] = {
     ),
     "supp_lhco_bandwidths": drawn(
         "Single bandwidths",
-        scan=rules.exp3_bandwidths.output.table,
+        scan=rules.exp3_performance.output.bandwidths,
         seeds=rules.exp3_scatter.output.seeds,
         published=shipped("resources/published.csv"),
     ),
@@ -396,7 +426,7 @@ FIGURES["experiment3"] = {
         summary=rules.exp3_scatter.output.table,
     ),
     "supp_lhco_references": drawn(
-        "Disjoint references", rows=rules.exp3_references.output.rows
+        "Disjoint references", rows=rules.exp3_performance.output.reference_rows
     ),
     "supp_lhco_features": drawn(
         "The four features",
@@ -408,8 +438,8 @@ FIGURES["experiment3"] = {
         chapter="LHC Olympics data",
         quantiles=rules.lhco_portrait.output.quantiles,
         correlations=rules.lhco_portrait.output.correlations,
-        curves=rules.lhco_portrait.output.curves,
-        table=rules.lhco_portrait.output.table,
+        curves=rules.exp3_performance.output.curves,
+        table=rules.exp3_performance.output.surrogate,
     ),
 }
 
@@ -419,9 +449,9 @@ rule exp3_findings:
         code=code("exp3_findings.py"),
         published=shipped("resources/published.csv"),
         counts=rules.lhco_samples.output.counts,
-        witness=rules.exp3_witness.output[0],
+        witness=rules.exp3_performance.output.witness,
         numbers=rules.exp3_features.output.numbers,
-        bandwidths=rules.exp3_bandwidths.output.table,
+        bandwidths=rules.exp3_performance.output.bandwidths,
         sweep=rules.exp3_scaling.output.sweep,
         fits=rules.exp3_scaling.output.fits,
         repeated=rules.exp3_scaling.output.repeated,
@@ -447,10 +477,9 @@ rule experiment3:
     input:
         rules.exp3_findings.output,
         rules.exp3_features.output,
-        rules.exp3_witness.output,
+        rules.exp3_performance.output,
         rules.exp3_scaling.output,
         rules.exp3_choices.output,
         rules.exp3_scatter.output,
-        rules.exp3_references.output,
         rules.lhco_samples.output,
         drawings("experiment3"),

@@ -6,6 +6,9 @@ CHAPTERS = {
     "experiment3": "Experiment III",
 }
 
+# whose figures show LHC Olympics events
+OF_THE_EDITION = ("experiment3", "comparison", "nuisances_lhco")
+
 for module, figures in FIGURES.items():
     for file, this in figures.items():
 
@@ -16,7 +19,7 @@ for module, figures in FIGURES.items():
                 **this.tables,
                 code=code("draw.py") + code(f"../localizer/figures/{module}.py"),
                 module=shipped(f"workflow/localizer/figures/{module}.py"),
-                edition=rules.lhco_edition.output if module == "experiment3" else [],
+                edition=rules.lhco_edition.output if module in OF_THE_EDITION else [],
             output:
                 figure(file, this.chapter or CHAPTERS[module], this.title, this.beside),
             log:

@@ -4,7 +4,10 @@ PAPER_PARTS = sorted(
     for folder in ("lib", "sections")
     for path in Path(shipped("paper"), folder).glob("*.typ")
 )
-PAPER_SECTIONS = ["run", "seed", "experiment1", "experiment2", "experiment3"]
+PAPER_SECTIONS = [
+    *("run", "seed", "experiment1", "experiment2", "experiment3"),
+    *("nuisances", "comparison"),
+]
 
 
 rule scoreboard:

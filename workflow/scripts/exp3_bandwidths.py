@@ -3,17 +3,18 @@
 import _packages
 import pandas as pd
 from localizer.base.randomness import stream
+from localizer.base.sic import Heads, Standing
 from localizer.experiments import experiment3
+from localizer.experiments.witness_draws import Draws
 from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    edition = files.read_edition(snakemake.input.edition)
     d_med = files.read_json(snakemake.input.scale)["value"]
     arrays = files.read_npz(snakemake.input.coordinates)
     sample = experiment3.Coordinates.of(arrays, max_events=p.max_events)
     x, labels = sample.evaluation
-    rows = []
+    rows, heads = [], []
     for draw in stage.track(range(p.draws)):
         for h in p.bandwidth_scan:
             # the same frequencies, scaled, at every bandwidth: the scan compares like with like
@@ -25,9 +26,9 @@ with Stage(snakemake) as stage:
                 rff_form=p.rff_form,
             )
             score = experiment3.DirectWitness.of(features, sample.mixed, sample.reference)(x)
-            found = experiment3.performance(score, labels, sic_floor=p.sic_floor)
-            rows.append({"bandwidth": h, "draw": draw, **found})
-    draws = pd.DataFrame(rows)
-    table = experiment3.bandwidth_table(draws)
-    files.write_csv(experiment3.with_edition(draws, edition), snakemake.output.rows)
-    files.write_csv(experiment3.with_edition(table, edition), snakemake.output.table)
+            standing = Standing.of(score, labels)
+            rows.append({"bandwidth": h, "draw": draw, "auc": standing.auc})
+            heads.append(Heads.of([standing]))
+    draws = Draws(pd.DataFrame(rows), {"": Heads.joined(heads)})
+    files.write_csv(draws.rows, snakemake.output.rows)
+    files.write_npz(draws.arrays(), snakemake.output.heads)

@@ -8,7 +8,7 @@ from stage import Stage, files
 
 with Stage(snakemake) as stage:
     p = snakemake.params
-    pairs = pair_forms.FeaturePairs(files.read_npz(snakemake.input.compressed)["z"])
+    pairs = pair_forms.RoundedPairs(files.read_npz(snakemake.input.compressed)["z"])
     pieces = {}
     ranges = {
         stop: batches.group_range(stop, start=start, group_size=p.group_size)

@@ -4,6 +4,7 @@ import _packages
 import pandas as pd
 from localizer.base.vocabulary import BATCH_ESTIMATORS
 from localizer.experiments import choices, experiment3
+from localizer.experiments.witness_draws import Draws
 from stage import Stage, files
 
 with Stage(snakemake):
@@ -16,15 +17,13 @@ with Stage(snakemake):
         sum(part["sums"] for part in parts),
         sum(int(part["events"]) for part in parts),
     )
-    names = ("seed", "bandwidths", "features_per_bandwidth", "max_events", "sic_floor")
+    variants = pd.read_csv(snakemake.input.variants, keep_default_na=False)
     table = choices.table(
-        files.read_npz(snakemake.input.samples),
+        Draws.read(variants, files.read_npz(snakemake.input.heads)),
         targets,
         exact,
         pd.read_csv(snakemake.input.seeds),
-        choices.Fixed(**{name: p[name] for name in names}),
-        copula=p.copula,
-        form=p.rff_form,
+        sic_floor=p.sic_floor,
         sic_floors=p.sic_floors,
     )
     files.write_csv(experiment3.with_edition(table, edition), snakemake.output.table)

@@ -1,4 +1,4 @@
-"""AUC, SIC and C over many references of the paper's size: predicted, or of surrogate samples.
+"""The witness over many references of the paper's size: predicted, or of surrogate samples.
 
 Where the mixed sample is the paper's and the reference is not (edition subset), references are
 predicted on the real mixed sample. Elsewhere mixed samples and references are the surrogate's.
@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 import _packages
-import pandas as pd
 from localizer.base.randomness import stream
-from localizer.experiments import experiment3, predicted_references, reference_draws
+from localizer.experiments import experiment3, predicted_references, surrogate_references
+from localizer.experiments.witness_draws import Draws
 from localizer.lhco import surrogate
 from localizer.lhco.samples import PAPER
 from stage import Stage, files
@@ -21,30 +21,31 @@ with Stage(snakemake) as stage:
     sizes = experiment3.thinned_sizes(asdict(PAPER), max_events=p.max_events)
     draw = {
         **{name: p[name] for name in ("bandwidths", "features_per_bandwidth", "rff_form")},
-        **{"sic_floor": p.sic_floor, "floors": p.floors, "sizes": sizes, "draws": p.references},
+        **{"sizes": sizes, "draws": p.references},
         "points": [experiment3.Point(**point) for point in p.points],
     }
     if files.read_edition(snakemake.input.edition) == "subset":
         sample = predicted_references.in_coordinates_of_the_pool(
             files.read_npz(snakemake.input.samples), copula=p.copula, max_events=p.max_events
         )
-        rows_of = partial(
-            predicted_references.rows_of_predictions,
+        draws_of = partial(
+            predicted_references.draws_of_predictions,
             sample,
             files.read_json(snakemake.input.scale)["value"],
             draws_per_map=p.references_per_map,
-            folds=p.folds,
         )
         word = "predicted"
     else:
-        rows_of = partial(
-            reference_draws.rows_of_surrogate,
+        draws_of = partial(
+            surrogate_references.draws_of_surrogate,
             surrogate.parse(Path(snakemake.input.surrogate).read_text()),
             copula=p.copula,
         )
         word = "scatter"
-    rows = []
+    parts = []
     for number in stage.track(p.numbers):
-        found = rows_of(partial(stream, p.seed, "experiment3", word, number), **draw)
-        rows += [{"sample_number": number, "draw": k, **row} for k, row in enumerate(found)]
-    files.write_csv(pd.DataFrame(rows).assign(source=word), snakemake.output[0])
+        found = draws_of(partial(stream, p.seed, "experiment3", word, number), **draw)
+        parts.append(found.labelled(sample_number=number, draw=range(p.references)))
+    draws = Draws.joined(parts)
+    files.write_csv(draws.rows.assign(source=word), snakemake.output.rows)
+    files.write_npz(draws.arrays(), snakemake.output.heads)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import _packages
-import pandas as pd
 from localizer.base.randomness import stream
 from localizer.experiments import event_distributions, experiment3
 from localizer.lhco import surrogate
@@ -30,7 +29,7 @@ with Stage(snakemake):
     sources = (
         {"real": before, "surrogate": drawn} if edition != "surrogate" else {"surrogate": drawn}
     )
-    rows, curves = [], []
+    scores = {}
     for source, classes in sources.items():
         score, labels = event_distributions.noise_free_score(
             classes["qcd"],
@@ -40,15 +39,12 @@ with Stage(snakemake):
             features_per_bandwidth=p.features_per_bandwidth,
             copula=p.copula,
         )
-        rows.append(event_distributions.summary_row(source, score, labels, floor=p.sic_floor))
-        curve = event_distributions.sic_curve(score, labels, floor=max(10, p.sic_floor // 10))
-        curves.append(curve.assign(source=source))
+        scores |= {f"{source}.score": score, f"{source}.labels": labels}
+    files.write_npz(scores, snakemake.output.scores)
     tables = {
         "features": histograms,
         "quantiles": event_distributions.quantile_table(sources),
         "correlations": event_distributions.correlation_table(sources),
-        "curves": pd.concat(curves, ignore_index=True),
-        "table": pd.DataFrame(rows),
     }
     for name, table in tables.items():
         files.write_csv(experiment3.with_edition(table, edition), snakemake.output[name])

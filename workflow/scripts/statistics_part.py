@@ -16,13 +16,14 @@ with Stage(snakemake) as stage:
     model = GaussianBenchmark(**p.model)
     background = other_statistics.reference(p.seed, model=model, events=p.reference)
     statistic = statistics.by_name(name, bandwidths=[model.h], **p.options).prepare(background)
+    target_of = other_statistics.exact_target(name, background, [model.h])
     tables, times = [], []
     for number, m in stage.track([(toy, m) for toy in p.toys for m in p.m]):
         sample = other_statistics.toy(p.seed, number, model=model, N=p.N)
         if m == p.m[0]:
             check = stream(p.seed, "statistics", "check")
             batch_statistic.check(statistic, sample.x, m=m, rng=check)
-            target = other_statistics.exact_target(name, sample.x, background, [model.h])
+            target = target_of(sample.x)
         R = other_statistics.contexts(m, occurrences=p.occurrences)
         began = time.process_time()
         table = other_statistics.score_table(

@@ -180,9 +180,9 @@ def matched_scores(
 def mmd_scores(probes: npt.ArrayLike, *, h: float, **contexts: Unpack[Contexts]) -> ForcedScores:
     """Return raw, addition, replacement and pair for the MMD of eq. mmd-u-pair.
 
-    The kernel is Gaussian of bandwidth ``h``, the background N(0, I) is known. The kernel
-    sum over a context's pairs is right to 1e-8 of a kernel value at worst, and in the benchmark to
-    1e-12.
+    The kernel is Gaussian of bandwidth ``h``, the background N(0, I) is known. The mean kernel
+    over a context's pairs is right to 3e-7, see :mod:`localizer.kernels.context_pairs`; the pair
+    estimator does not depend on it.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from localizer.experiments.experiment3 import (
     draw_bank,
     performance,
 )
-from localizer.experiments.reference_draws import rows_of_draws
+from localizer.experiments.witness_draws import Draws, draws_of_means, judged
 from localizer.kernels.features import Form
 
 _SAMPLES = ("mixed", "reference", "evaluation_background", "evaluation_signal")
@@ -39,20 +39,17 @@ class Fixed:
         Random features of each bandwidth.
     max_events
         Samples are thinned to so many events.
-    sic_floor
-        Background events that a SIC threshold must keep.
     """
 
     seed: int
     bandwidths: Sequence[float]
     features_per_bandwidth: int
     max_events: int
-    sic_floor: int
 
 
 def made_anew(
     samples: Mapping[str, Array], base: Array, fixed: Fixed, *, copula: CopulaScores, form: Form
-) -> dict[str, float]:
+) -> Draws:
     """Return AUC, SIC and C with these choices, and the correlation with the witness ``base``.
 
     Parameters
@@ -75,17 +72,36 @@ def made_anew(
         rff_form=form,
     )
     witness = DirectWitness.of(features, sample.mixed, sample.reference)
-    (row,) = rows_of_draws(
+    found = draws_of_means(
         features,
         sample,
         witness.mean_background[None],
         stream(fixed.seed, "experiment3", "choices"),
         points=(),
-        sic_floor=fixed.sic_floor,
         bandwidths=1,
     )
-    del row["auc_single"]
-    return {**row, "correlation": metrics.correlation(witness(sample.mixed), base)}
+    same = metrics.correlation(witness(sample.mixed), base)
+    return Draws(found.rows.drop(columns="auc_single").assign(correlation=same), found.heads)
+
+
+def variants(
+    samples: Mapping[str, Array], base: Array, fixed: Fixed, *, copula: CopulaScores, form: Form
+) -> Draws:
+    """Return a row for each witness that has to be made anew: as configured, and the other way.
+
+    The arguments are those of :func:`made_anew`, ``copula`` and ``form`` as configured.
+    """
+    other_copula: CopulaScores = "normal" if copula == "uniform" else "uniform"
+    other_form: Form = "paired" if form == "offset" else "offset"
+    parts = [
+        made_anew(samples, base, fixed, copula=c, form=f).labelled(choice=choice, **{"is": name})
+        for choice, name, c, f in (
+            ("as configured", "", copula, form),
+            ("copula", other_copula, other_copula, form),
+            ("rff_form", other_form, copula, other_form),
+        )
+    ]
+    return Draws.joined(parts)
 
 
 def same_features(
@@ -98,47 +114,36 @@ def same_features(
 
 
 def table(
-    samples: Mapping[str, Array],
+    made: Draws,
     targets: Mapping[str, Any],
     exact: Array,
     seeds: pd.DataFrame,
-    fixed: Fixed,
     *,
-    copula: CopulaScores,
-    form: Form,
+    sic_floor: int,
     sic_floors: Sequence[int],
 ) -> pd.DataFrame:
     """Return a row for each choice: as configured, the other way, and over draws of features.
 
     Parameters
     ----------
-    samples
-        As in :func:`made_anew`.
+    made
+        Of :func:`variants`.
     targets
         The witness ``self_inclusive`` and ``loo``, and the ``labels``.
     exact
         The witness of the exact kernel.
     seeds
         One row for each draw of features on the same sample.
-    copula, form
-        As configured.
+    sic_floor
+        Background events that a SIC threshold must keep.
     sic_floors
         Further floors; one above the number of background events has no row.
     """
     base, labels = targets["self_inclusive"], targets["labels"]
-    other_copula: CopulaScores = "normal" if copula == "uniform" else "uniform"
-    other_form: Form = "paired" if form == "offset" else "offset"
-    rows: list[dict[str, Any]] = [
-        {"choice": choice, "is": name, **made_anew(samples, base, fixed, copula=c, form=f)}
-        for choice, name, c, f in (
-            ("as configured", "", copula, form),
-            ("copula", other_copula, other_copula, form),
-            ("rff_form", other_form, copula, other_form),
-        )
-    ]
+    rows: list[dict[str, Any]] = judged(made, sic_floor=sic_floor).to_dict("records")
     scores = [
-        ("target", "loo", targets["loo"], fixed.sic_floor),
-        ("kernel", "exact, no RFF", exact, fixed.sic_floor),
+        ("target", "loo", targets["loo"], sic_floor),
+        ("kernel", "exact, no RFF", exact, sic_floor),
         *(("sic_floor", str(n), base, n) for n in sic_floors if n <= int((~labels).sum())),
     ]
     rows += [

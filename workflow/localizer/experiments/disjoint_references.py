@@ -8,8 +8,10 @@ import pandas as pd
 
 from localizer.base import checks
 from localizer.base.checks import Array
-from localizer.experiments.experiment3 import Coordinates, performance
-from localizer.experiments.reference_draws import pair_variance, reference_means
+from localizer.base.sic import Heads, Standing
+from localizer.experiments.experiment3 import Coordinates
+from localizer.experiments.weighted_pool import reference_means
+from localizer.experiments.witness_draws import Draws, spread_in
 from localizer.kernels.feature_products import (
     plain_mean,
     projections,
@@ -26,8 +28,7 @@ def disjoint_references(
     *,
     parts: int,
     draws: int,
-    sic_floor: int,
-) -> pd.DataFrame:
+) -> Draws:
     """Return AUC, SIC and C for disjoint references of equal size, and for Gaussian ones.
 
     The mean of one of K parts of a pool of P events differs from the pool's mean by a
@@ -43,22 +44,22 @@ def disjoint_references(
     means = weighted_means(features, used, K * (member[:, None] == np.arange(K)))
     gaussian = reference_means(features, used, rng, n=size, draws=draws)
     mean = plain_mean(features, sample.mixed)
-    chosen = rng.choice(len(sample.mixed), size=min(3000, len(sample.mixed)), replace=False)
-    zeta, _ = pair_variance(features, sample.mixed[chosen], means.mean(axis=0))
-    rows = []
+    spread = spread_in(features, sample, means.mean(axis=0), rng, points=())
+    rows, heads = [], []
     for name, some in (("part", means), ("gaussian", gaussian)):
         scores = projections(features, sample.mixed, mean - some)
         for number, score in enumerate(scores.T.astype(np.float64)):
-            found = performance(score, sample.labels, sic_floor=sic_floor)
+            standing = Standing.of(score, sample.labels)
             variance = float(score.var())
             rows.append(
                 {
                     **{"kind": name, "number": number, "reference_events": size},
-                    **{"auc": found["auc"], "sic": found["sic"]},
-                    **{"variance": variance, "C": len(sample.mixed) * zeta / variance},
+                    **{"auc": standing.auc, "variance": variance},
+                    "C": len(sample.mixed) * spread.mean / variance,
                 }
             )
-    return pd.DataFrame(rows)
+            heads.append(Heads.of([standing]))
+    return Draws(pd.DataFrame(rows), {"": Heads.joined(heads)})
 
 
 def reference_table(
@@ -69,7 +70,7 @@ def reference_table(
     Parameters
     ----------
     rows
-        Of :func:`disjoint_references`, with a column ``source``.
+        Of :func:`disjoint_references`, judged, with a column ``source``.
     closed
         Mean and standard deviation of Var(w) from :func:`predicted_variance`.
     source

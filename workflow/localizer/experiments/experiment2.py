@@ -210,7 +210,7 @@ def recovery_run(
     """Run the batches of a toy and compare each estimator with the targets at each R."""
     loo = model.loo(sample.x)
     target = witness.pair_target(sample.x, model.bank, model.background)
-    pairs = pair_forms.FeaturePairs(pair_features(sample.x, model, tol=tol))
+    pairs = pair_forms.RoundedPairs(pair_features(sample.x, model, tol=tol))
     streams = partial(stream, seed, "experiment2", "batches", construction, toy)
     total: batch_sums.BatchSums | None = None
     rows = []
@@ -288,7 +288,7 @@ def context_row(seed: int, toy: int, *, model: LatentModel, N: int) -> dict[str,
     score = posterior.contextual_log_ratio(sample.x, **options)
     rng = stream(seed, "experiment2", "independent labels", toy, N)
     free = information.information_row(toys.mixture(rng, N, model.given(mu)), mu, **options)
-    fixed = information.information_row(sample.x, mu, **options)
+    fixed = information.information_row(sample.x, mu, learned=score, **options)
     return {
         "toy": toy,
         "N": N,

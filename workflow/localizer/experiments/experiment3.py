@@ -19,11 +19,12 @@ import pandas as pd
 
 from localizer.base import checks, metrics
 from localizer.base.checks import Array, BoolArray
+from localizer.base.sic import Standing
 from localizer.estimators.witness import rff_loo, rff_witness
 from localizer.kernels.bank import GaussianBank, kernel_sums
 from localizer.kernels.compression import Compression, FeatureMoments, compress
-from localizer.kernels.feature_products import feature_rows, plain_mean
-from localizer.kernels.features import Form, FourierFeatures, fourier_features
+from localizer.kernels.feature_products import plain_mean
+from localizer.kernels.features import Form, FourierFeatures, feature_rows, fourier_features
 
 # The engine works through the features in slices of this width: a rank between two multiples
 # costs as much as the larger one.
@@ -188,35 +189,11 @@ class DirectWitness:
         return {"self_inclusive": inclusive, "loo": loo}
 
 
-def performance(
-    score: npt.ArrayLike, labels: BoolArray, *, sic_floor: int, floors: Iterable[int] = ()
-) -> dict[str, float]:
-    """Return AUC and maximum SIC, and at how many background events the latter is reached.
-
-    For each of the other ``floors``, ``sic_floor_<n>`` is the maximum SIC with that one.
-
-    The background is sorted and every signal event finds its place in it, with no order of all
-    events: the numbers of :func:`localizer.base.metrics.ranking` in a tenth of the time. SIC rises
-    only where a signal event enters, so its maximum is at a signal's score or at the floor itself.
-    A sample with fewer background events than the floor (smoke sizes) keeps them all.
-    """
-    values = checks.vector(score, "score")
-    s, b = np.sort(values[labels]), np.sort(values[~labels])
-    below, upto = np.searchsorted(b, s, side="left"), np.searchsorted(b, s, side="right")
-    auc = int(np.sum(below + upto)) / (2 * s.size * b.size)
-
-    def largest(least: int) -> tuple[float, int]:
-        floor = min(checks.integer(least, "sic_floor"), b.size)
-        # events at or above each signal's score, and at or above the floor-th background score
-        kept = np.append(b.size - below, b.size - np.searchsorted(b, b[-floor], side="left"))
-        found = s.size - np.searchsorted(s, np.append(s, b[-floor]), side="left")
-        found, kept = found[kept >= floor], kept[kept >= floor]
-        sic = found / s.size / np.sqrt(kept / b.size)
-        return float(sic.max()), int(kept[sic == sic.max()].min())
-
-    sic, strictest = largest(sic_floor)
-    others = {f"sic_floor_{floor}": largest(floor)[0] for floor in floors}
-    return {"auc": auc, "sic": sic, "sic_background": strictest, **others}
+def performance(score: npt.ArrayLike, labels: BoolArray, *, sic_floor: int) -> dict[str, float]:
+    """Return AUC and maximum SIC, and at how many background events the latter is reached."""
+    standing = Standing.of(score, labels)
+    sic, kept = standing.sic(floor=sic_floor)
+    return {"auc": standing.auc, "sic": sic, "sic_background": kept}
 
 
 def floor_scan(

@@ -8,7 +8,7 @@ of events that there is (sec. fully-specified-iid).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,14 +48,21 @@ def contexts(m: int, *, occurrences: int) -> int:
     return max(2, occurrences // m)
 
 
-def exact_target(name: str, x: Array, background: Array, bandwidths: Sequence[float]) -> Array:
-    """Return the pair target of a statistic that has one (mmd, energy), and NaN of others."""
+def exact_target(
+    name: str, background: Array, bandwidths: Sequence[float]
+) -> Callable[[Array], Array]:
+    """Return the pair target of a statistic that has one (mmd, energy), and NaN of others.
+
+    It is a function of the events: what depends on the background alone is computed once.
+    """
     if name == "mmd":
         bank = GaussianBank(tuple(bandwidths))
-        return witness.pair_target(x, bank, EmpiricalBackground(bank, background))
+        empirical = EmpiricalBackground(bank, background)
+        return lambda x: witness.pair_target(x, bank, empirical)
     if name == "energy":
-        return energy.pair_target(x, EnergyBackground(background))
-    return np.full(len(x), np.nan)
+        distances = EnergyBackground(background)
+        return lambda x: energy.pair_target(x, distances)
+    return lambda x: np.full(len(x), np.nan)
 
 
 def score_table(

@@ -8,7 +8,10 @@ prediction is the Gaussian of the pool's mean and the covariance Cov (1/P + 1/n)
 mixed sample that the author had.
 
 The pool holds the background of the mixed sample, found by its labels. Labels are used to
-predict the missing file and to measure AUC and SIC; no score uses them.
+predict the missing file and to measure AUC and SIC; no score uses them. An event of the pool
+that is scored as evaluation background is left out of all that it is scored with, exactly. Ten
+folds instead would each have a witness of their own, and scores of different witnesses do not
+compare: the maximum SIC would come out a quarter too small.
 """
 
 from __future__ import annotations
@@ -24,18 +27,19 @@ from localizer.base import checks
 from localizer.base.checks import Array
 from localizer.base.copula import BackgroundCDF, CopulaScores
 from localizer.experiments.experiment3 import Coordinates, Point, draw_bank
-from localizer.experiments.reference_draws import (
-    GROUPS,
+from localizer.experiments.weighted_pool import GROUPS, WeightedPool
+from localizer.experiments.witness_draws import (
+    Draws,
     Evaluated,
-    WeightedPool,
-    one_bandwidth_each,
-    rows_of_draws,
+    by_bandwidth,
+    draws_of_scores,
+    spread_in,
 )
-from localizer.kernels.feature_products import feature_rows, plain_mean
-from localizer.kernels.features import FourierFeatures
+from localizer.kernels.feature_products import Single, plain_mean, projections
+from localizer.kernels.features import FourierFeatures, feature_rows
 
 
-def rows_of_predictions(
+def draws_of_predictions(
     sample: Coordinates,
     d_med: float,
     streams: Callable[[int], np.random.Generator],
@@ -43,13 +47,10 @@ def rows_of_predictions(
     sizes: Mapping[str, int],
     draws: int,
     draws_per_map: int,
-    folds: int,
     bandwidths: Sequence[float],
-    sic_floor: int,
     points: Sequence[Point],
-    floors: Sequence[int],
     **features: Any,
-) -> list[dict[str, float]]:
+) -> Draws:
     """Return AUC, SIC, C and correlations on the mixed sample for predicted references.
 
     Parameters
@@ -64,41 +65,51 @@ def rows_of_predictions(
     draws, draws_per_map
         Predicted references, and how many of them share a draw of features; each row says
         which, in ``map_number``.
-    folds, sic_floor, points, floors
-        As for :func:`predicted_means` and
-        :func:`localizer.experiments.reference_draws.rows_of_draws`.
+    points
+        As for :func:`localizer.experiments.witness_draws.draws_of_means`.
     bandwidths, features
         The bank and its features, see :func:`localizer.experiments.experiment3.draw_bank`.
     """
-    rows: list[dict[str, float]] = []
+    found = []
     for number, first in enumerate(range(0, draws, draws_per_map)):
         rng = streams(number)
         bank = draw_bank(d_med, bandwidths, rng, **features)
         count = min(draws_per_map, draws - first)
-        predicted = predicted_means(
-            bank, pool_of(sample), rng, n=sizes["reference"], draws=count, folds=folds
-        )
-        at = held_out(
+        predicted = predicted_means(bank, pool_of(sample), rng, n=sizes["reference"], draws=count)
+        some = draws_of_predicted(
             bank,
             sample,
             predicted,
+            rng,
+            points=points,
             bandwidths=len(bandwidths),
             published_background=sizes["evaluation_background"],
         )
-        found = rows_of_draws(
-            bank,
-            sample,
-            predicted.means,
-            rng,
-            points=points,
-            sic_floor=sic_floor,
-            bandwidths=len(bandwidths),
-            floors=floors,
-            at=at,
-            subsample=1500,
-        )
-        rows += [{"map_number": number, **row} for row in found]
-    return rows
+        found.append(some.labelled(map_number=number))
+    return Draws.joined(found)
+
+
+def draws_of_predicted(
+    features: FourierFeatures,
+    sample: Coordinates,
+    predicted: PredictedMeans,
+    rng: np.random.Generator,
+    *,
+    points: Sequence[Point],
+    bandwidths: int,
+    published_background: int,
+) -> Draws:
+    """Return the witness for predicted references that share a draw of features."""
+    spread = spread_in(features, sample, predicted.means[0], rng, points=points, subsample=1500)
+    products, there = products_and_evaluation(
+        features,
+        sample,
+        predicted,
+        spread.directions,
+        bandwidths=bandwidths,
+        published_background=published_background,
+    )
+    return draws_of_scores(sample.labels, products, spread, there, rng, points=points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,17 +119,42 @@ class PredictedMeans:
     Attributes
     ----------
     means
-        One for each draw, of shape (draws, D), from the whole pool.
-    held_out
-        The same without the events of one fold, of shape (folds, draws, D): what an event of that
-        fold is scored with, so that no event helps to predict the reference that judges it.
-    fold_of
-        The fold of each event of the pool.
+        One for each draw, of shape (draws, D).
+    pool
+        The weighted events that they were drawn from; None if the pool has no part in the means.
+    spread
+        What its weighted sums are multiplied by.
     """
 
     means: Array
-    held_out: Array
-    fold_of: npt.NDArray[np.int64]
+    pool: WeightedPool | None = None
+    spread: float = 0.0
+
+    def without_itself(self, products: Single, norm: Single, rows: slice) -> Array:
+        """Return z_i.(mean - mean_k) for the means of the pool without event i.
+
+        Without it the pool's mean and its weighted sum are known in closed form. A change of the
+        spread by a part of 1/2P is left out.
+
+        Parameters
+        ----------
+        products
+            z_i.(mean - mean_k) for each draw, z_i.mean and z_i.(mean of the pool), of shape
+            (events, ..., draws + 2), for all features or for some of them.
+        norm
+            z_i.z_i, of shape (events, ...).
+        rows
+            The place of these events in the pool.
+        """
+        along, at_mean, at_pool = np.split(products.astype(np.float64), [-2, -1], axis=-1)
+        if self.pool is None:
+            return along
+        P, n = self.pool.group_of.size, norm[..., None].astype(np.float64)
+        # the sum of w_j (z_j - mean) loses g (z_i - mean), and its mean moves by (z_i - mean)/(P-1)
+        lost = (self.pool.weights * P - self.pool.sizes @ self.pool.weights) / (P - 1)
+        lost = lost[self.pool.group_of[rows]].reshape(len(n), *(1,) * (n.ndim - 2), -1)
+        own = self.spread * (n - at_pool) * lost
+        return np.asarray(along + (n - at_mean + along + own) / (P - 1))
 
 
 def predicted_means(
@@ -128,7 +164,6 @@ def predicted_means(
     *,
     n: int,
     draws: int,
-    folds: int,
     groups: int = GROUPS,
 ) -> PredictedMeans:
     """Return the mean features of ``draws`` references of n events that the pool predicts.
@@ -137,20 +172,16 @@ def predicted_means(
     ----------
     n
         Events of a reference; it may be larger than the pool.
-    folds
-        Into how many parts the pool is divided, at least 2.
     groups
-        As in :class:`localizer.experiments.reference_draws.WeightedPool`.
+        As in :class:`localizer.experiments.weighted_pool.WeightedPool`.
     """
-    parts = checks.integer(folds, "folds", minimum=2)
     events = checks.integer(n, "n")
-    weighted = WeightedPool.of(features, pool, rng, draws=draws, folds=parts, groups=groups)
+    weighted = WeightedPool.of(features, pool, rng, draws=draws, groups=groups)
 
-    def drawn(fold: int | None = None) -> Array:
-        return weighted.means(lambda P: P / events + 1, without=fold)
+    def variance(P: float) -> float:
+        return P / events + 1
 
-    held_out = np.stack([drawn(fold) for fold in range(parts)])
-    return PredictedMeans(drawn(), held_out, weighted.fold_of)
+    return PredictedMeans(weighted.means(variance), weighted, weighted.spread(variance))
 
 
 def pool_of(sample: Coordinates) -> Array:
@@ -174,48 +205,68 @@ def in_coordinates_of_the_pool(
     return Coordinates.of({**events, "labels": samples["labels"]}, max_events=max_events)
 
 
-def held_out(
+def mean_of_mixed(
+    features: FourierFeatures, sample: Coordinates, predicted: PredictedMeans
+) -> Array:
+    """Return the mean features of the mixed sample, from the pool that holds its background."""
+    if predicted.pool is None:
+        return plain_mean(features, sample.mixed)
+    outside, signal = sample.background, sample.mixed[sample.labels]
+    total = predicted.pool.group_of.size * predicted.pool.mean
+    total -= len(outside) * plain_mean(features, outside)
+    total += len(signal) * plain_mean(features, signal)
+    return np.asarray(total / len(sample.mixed))
+
+
+def products_and_evaluation(
     features: FourierFeatures,
     sample: Coordinates,
     predicted: PredictedMeans,
+    others: Array,
     *,
     bandwidths: int,
     published_background: int,
-) -> Evaluated:
-    """Return the witness at all background at hand and at the evaluation signal.
+) -> tuple[Single, Evaluated]:
+    """Return the witness in the mixed sample, and at all background at hand and the other signal.
 
-    An event of the pool is scored with the references predicted without its fold; if it is part of
-    the mixed sample, it is left out of that sample's mean too (eq. rff-loo). A signal event is
-    scored with the folds in turn. A floor of SIC stands for the same fraction of the background
-    as among ``published_background`` events.
+    The first are products of the features of the mixed sample with the direction of each draw and
+    with ``others``, of shape (N, draws + others). In the second each background event is left out
+    of the pool that predicts the references and, if it is part of the mixed sample, of that
+    sample's mean (eq. rff-loo). A floor of SIC stands for the same fraction of the background as
+    among ``published_background`` events. Features of the background are evaluated once for both.
     """
-    mean = plain_mean(features, sample.mixed)
-    N, inside = len(sample.mixed), int((~sample.labels).sum())
     pool, signal = pool_of(sample), sample.evaluation_signal
-    events = np.concatenate([pool, signal])
-    parts = len(predicted.held_out)
-    folds = np.concatenate([predicted.fold_of, np.arange(len(signal)) % parts])
-    directions = mean - predicted.held_out
-    draws = directions.shape[1]
-    scores = np.empty((len(events), draws))
-    alone = np.empty((len(events) - inside, bandwidths * draws), dtype=np.float32)
-    for fold in range(parts):
-        (own,) = np.nonzero(folds == fold)
-        columns = np.vstack([directions[fold], mean]).astype(np.float32).T
-        single = one_bandwidth_each(directions[fold], bandwidths).astype(np.float32).T
-        for rows, z in feature_rows(features, events[own]):
-            place = own[rows]
-            *value, at_mean = (z @ columns).astype(np.float64).T
-            self_term = (np.einsum("ij,ij->i", z, z) - at_mean) / (N - 1)
-            scores[place] = np.transpose(value - np.where(place < inside, self_term, 0))
-            # the pool begins with the mixed sample, and the places rise
-            first = int(np.searchsorted(place, inside))
-            alone[place[first:] - inside] = z[first:] @ single
-    labels = np.arange(len(events)) >= len(pool)
-    return Evaluated(
-        scores,
-        labels,
-        alone.reshape(len(alone), bandwidths, -1),
-        labels[inside:],
-        len(pool) / published_background,
+    N, inside = len(sample.mixed), int((~sample.labels).sum())
+    mean = mean_of_mixed(features, sample, predicted)
+    at_pool = mean if predicted.pool is None else predicted.pool.mean
+    columns = np.vstack([mean - predicted.means, mean, at_pool, others]).astype(np.float32)
+    draws, own = len(predicted.means), len(predicted.means) + 2
+    wanted = [*range(draws), *range(own, len(columns))]
+    products = np.empty((N, len(wanted)), dtype=np.float32)
+    products[sample.labels] = projections(features, sample.mixed[sample.labels], columns[wanted])
+    (background,) = np.nonzero(~sample.labels)
+    values = np.empty((inside, own), dtype=np.float32)
+    norms = np.empty(inside, dtype=np.float32)
+    for rows, z in feature_rows(features, pool[:inside]):
+        value = z @ columns.T
+        values[rows] = value[:, :own]
+        products[background[rows]] = value[:, wanted]
+        np.einsum("ij,ij->i", z, z, out=norms[rows])
+    events = np.concatenate([pool[inside:], signal])
+    single = np.empty((len(events), bandwidths, own), dtype=np.float32)
+    single_norms = np.empty((len(events), bandwidths), dtype=np.float32)
+    for rows, z in feature_rows(features, events):
+        single[rows] = by_bandwidth(z, columns[:own], bandwidths)
+        parts = z.reshape(len(z), bandwidths, -1)
+        np.einsum("ijk,ijk->ij", parts, parts, out=single_norms[rows])
+    scores = predicted.without_itself(values, norms, slice(inside))
+    scores -= ((norms - values[:, draws]) / (N - 1))[:, None]
+    outside = len(pool) - inside
+    alone = np.asarray(single[..., :draws], dtype=np.float64)
+    alone[:outside] = predicted.without_itself(
+        single[:outside], single_norms[:outside], slice(inside, len(pool))
     )
+    labels = np.arange(len(pool) + len(signal)) >= len(pool)
+    fraction = len(pool) / published_background
+    scores = np.concatenate([scores, alone.sum(axis=1)])
+    return products, Evaluated(scores, labels, alone, labels[inside:], fraction)

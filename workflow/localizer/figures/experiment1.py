@@ -214,14 +214,15 @@ def mscan(
             markersize=5,
         )
         best = curve.loc[curve["raw"].idxmin()]
-        for at, value, words in (
-            (best["m"], best["raw"], f"exact minimum:\n$m={int(best['m'])}$"),
-            (printed.idxmin(), printed.min(), f"published minimum:\n$m={printed.idxmin()}$"),
+        for at, value, word, place in (
+            (int(best["m"]), best["raw"], "exact", (-12, 22)),
+            # between the curves
+            (printed.idxmin(), printed.min(), "published", (45, -10)),
         ):
             right.annotate(
-                words,
+                f"{word} minimum: $m={at}$",
                 (at, value),
-                xytext=(-26, 20) if at == best["m"] else (28, -24),
+                xytext=place,
                 textcoords="offset points",
                 ha="center",
                 fontsize=6,

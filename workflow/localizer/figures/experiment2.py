@@ -16,13 +16,15 @@ from localizer.figures import style
 def nscan(scan: pd.DataFrame) -> Iterator[Figure]:
     """Draw the mean AUCs and the recovered fraction against the ensemble size."""
     with style.canvas(2) as (figure, (left, right)):
-        for column, series, label in (
-            ("auc_lr", "likelihood ratio", "likelihood ratio, $\\mu$ known"),
-            ("auc_mmd", "population witness", "MMD witness, $\\mu$ known"),
-            ("auc_loo", "LOO witness", "LOO witness, shared $\\mu$"),
-            ("auc_independent", "independent", "LOO witness, independent $\\mu_i$"),
+        # nearly on top of each other: an open square about a point
+        about = {"markerfacecolor": "none", "markersize": 5.5}
+        for column, series, label, look in (
+            ("auc_lr", "likelihood ratio", "likelihood ratio, $\\mu$ known", {"markersize": 2.5}),
+            ("auc_mmd", "population witness", "MMD witness, $\\mu$ known", about),
+            ("auc_loo", "LOO witness", "LOO witness, shared $\\mu$", {}),
+            ("auc_independent", "independent", "LOO witness, independent $\\mu_i$", {}),
         ):
-            style.trend(left, scan, "N", column, series=series, label=label)
+            style.trend(left, scan, "N", column, series=series, label=label, **look)
         left.axhline(0.5, color=style.GREY, linewidth=0.7)
         left.set_ylabel("mean AUC")
         left.set_ylim(0.45, 0.95)
@@ -121,7 +123,8 @@ def auc_by_mu(toys: pd.DataFrame, N: int) -> Iterator[Figure]:
         axes.set_xlabel("length of the hidden location $\\|\\mu\\|$")
         axes.set_ylabel("AUC of a toy")
         axes.set_title(f"$N={N}$, {len(part)} toys")
-        axes.legend(markerscale=2)
+        # below the axes, where it hides nothing
+        axes.legend(markerscale=2, loc="upper center", bbox_to_anchor=(0.5, -0.18))
         yield figure
 
 

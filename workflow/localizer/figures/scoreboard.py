@@ -137,7 +137,8 @@ def _scatter(axes: Axes, part: pd.DataFrame) -> None:
         axes.annotate(
             point["id"],
             (point["x"], point["y"]),
-            xytext=(4 if left else -4, 3),
+            # inside the panel, also for the first row
+            xytext=(4 if left else -4, 3 if point["y"] > 0.1 else -7),
             textcoords="offset points",
             ha="left" if left else "right",
             fontsize=5.5,

@@ -32,7 +32,7 @@ _TILE = 256
 # Coordinates in float32 move an event by 6e-8 of the range, so that this many of the
 # smallest bandwidths still leave sums that are right to 1e-5. Squares of more than the
 # second number overflow.
-_LARGEST_RANGE: dict[Precision, float] = {np.float32: 100.0, np.float64: 1e150}
+LARGEST_RANGE: dict[Precision, float] = {np.float32: 100.0, np.float64: 1e150}
 
 # A rung carries four times the rounding error of the one above it.
 _LONGEST_LADDER = 5
@@ -41,7 +41,7 @@ _CHUNK = 4096
 _LARGEST_ORDER = 1024
 
 # NaN cannot occur (the input is finite); otherwise only the order of operations is free.
-_FASTMATH = {"reassoc", "contract", "nsz", "arcp", "nnan"}
+FASTMATH = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
 def pairwise(
@@ -59,11 +59,11 @@ def pairwise(
     Pairs of blocks are shared out over ``numba.get_num_threads()`` threads and added in a
     fixed order: the result does not depend on the number of threads.
     """
-    middle, extent = _frame(x, y)
+    middle, extent = frame(x, y)
     span = float(np.max(extent)) / min(bandwidths)
-    if span > _LARGEST_RANGE[dtype]:
+    if span > LARGEST_RANGE[dtype]:
         raise ValueError(
-            f"x must span at most {_LARGEST_RANGE[dtype]:g} of the smallest bandwidths for pairs "
+            f"x must span at most {LARGEST_RANGE[dtype]:g} of the smallest bandwidths for pairs "
             f"in {dtype.__name__}, it spans {span:.4g}"
         )
     # float32 needs small coordinates; float64 keeps each event's own digits, outliers or not
@@ -119,7 +119,7 @@ def fourier(x: Array, y: Array | None, bandwidths: Sequence[float], *, tolerance
     Rows are taken in chunks of a fixed size; the products are BLAS's, whose last digits
     depend on its number of threads.
     """
-    middle, extent = _frame(x, y)
+    middle, extent = frame(x, y)
     if math.isinf(fourier_cost(x, y, bandwidths, tolerance=tolerance)):
         raise ValueError(
             f"x must have one or two features and span at most some {_LARGEST_ORDER // 2} of the "
@@ -150,7 +150,7 @@ def fourier_cost(
         return math.inf
     cost = 0.0
     for h in bandwidths:
-        orders = [_series(float(length), h, d, tolerance)[1] for length in _frame(x, y)[1]]
+        orders = [_series(float(length), h, d, tolerance)[1] for length in frame(x, y)[1]]
         if max(orders) > _LARGEST_ORDER:
             return math.inf
         cost += math.prod(2 * order + 1 for order in orders)
@@ -187,7 +187,7 @@ def _waves(x: Array, h: float, series: list[tuple[float, float]]) -> tuple[Array
     return first, second
 
 
-def _frame(x: Array, y: Array | None) -> tuple[Array, Array]:
+def frame(x: Array, y: Array | None) -> tuple[Array, Array]:
     """Return the middle and the extent of all events in each feature."""
     low, high = x.min(axis=0), x.max(axis=0)
     if y is not None:
@@ -212,7 +212,7 @@ def _sums_of_blocks(rows: list[Block], columns: list[Block] | None, rungs: int) 
         tasks = list(product(range(len(rows)), range(len(columns))))
     partners = columns or rows
     lengths = (0.0,) * len(rows[0]), (0.0,) * rungs
-    arithmetic = _EXPONENTIAL[rows[0].dtype.type]
+    arithmetic = EXPONENTIAL[rows[0].dtype.type]
 
     def work(task: tuple[int, int]) -> tuple[Array, Array]:
         sums: tuple[Array, Array] = _block(rows[task[0]], partners[task[1]], *lengths, *arithmetic)
@@ -243,7 +243,7 @@ def _blocks(x: Array, origin: Array, h: float, dtype: Precision) -> list[Block]:
 # What a compiled pair needs in its own precision: the Taylor series of 2^f on |f| <= 1/2
 # (highest power first), one half, the largest exponent, and a floor that keeps the fourth
 # power of a rung out of the denormal numbers, which are slow (it adds less than 1e-35).
-_EXPONENTIAL: dict[Precision, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
+EXPONENTIAL: dict[Precision, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     dtype: (
         tuple(dtype(math.log(2) ** n / math.factorial(n)) for n in range(degree, -1, -1)),
         (dtype(0.5), dtype(exponent), dtype(2.0 ** -(exponent // 4 - 1))),
@@ -252,13 +252,13 @@ _EXPONENTIAL: dict[Precision, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
 }
 
 
-def _two_to_minus(whole: Any) -> Any:
+def two_to_minus(whole: Any) -> Any:
     """Return 2^-whole from the bits of a float's exponent; compiled from its overload."""
     raise NotImplementedError
 
 
-@overload(_two_to_minus, inline="always")
-def _two_to_minus_overload(whole):  # type: ignore[no-untyped-def]
+@overload(two_to_minus, inline="always")
+def _two_to_minus(whole):  # type: ignore[no-untyped-def]
     if whole == types.float32:
         return lambda whole: np.int32((127 - np.int32(whole)) << 23).view(np.float32)
     return lambda whole: np.int64((1023 - np.int64(whole)) << 52).view(np.float64)
@@ -283,7 +283,7 @@ def _ladder(x, i, y, j, dims, rungs, series, limits):  # type: ignore[no-untyped
     k = series[0]
     for c in range(1, len(series)):
         k = k * (whole - r) + series[c]
-    k *= _two_to_minus(whole)
+    k *= two_to_minus(whole)
     total = k
     for _ in range(1, len(rungs)):
         k = max(k, floor)
@@ -293,7 +293,7 @@ def _ladder(x, i, y, j, dims, rungs, series, limits):  # type: ignore[no-untyped
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTMATH)
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
 def _block(x, y, dims, rungs, series, limits):  # type: ignore[no-untyped-def]
     """Return the row sums and the column sums of k(x_i, y_j) for two blocks."""
     n, m = x.shape[1], y.shape[1]

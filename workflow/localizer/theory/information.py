@@ -71,7 +71,12 @@ def oracle_information(*, epsilon: float, sigma_s: float) -> float:
 
 
 def information_row(
-    x: npt.ArrayLike, mu: npt.ArrayLike, *, epsilon: float, sigma_s: float
+    x: npt.ArrayLike,
+    mu: npt.ArrayLike,
+    *,
+    epsilon: float,
+    sigma_s: float,
+    learned: npt.ArrayLike | None = None,
 ) -> dict[str, float]:
     """Return what one pseudoexperiment says of the terms of eq. oracle-gap-identity.
 
@@ -89,6 +94,9 @@ def information_row(
         The location that was drawn for this sample.
     epsilon, sigma_s
         The signal's fraction and its standard deviation.
+    learned
+        What :func:`localizer.theory.posterior.contextual_log_ratio` says of the same events, where
+        it is known.
 
     Returns
     -------
@@ -101,15 +109,17 @@ def information_row(
         the sharpest estimate is :func:`oracle_information` less the mean of ``gap``.
     """
     told = leave_one_out_log_ratio(x, LocationGrid.at(mu), epsilon=epsilon, sigma_s=sigma_s)
-    learned = contextual_log_ratio(x, epsilon=epsilon, sigma_s=sigma_s)
-    p, q = (signal_posterior(ratio, epsilon=epsilon) for ratio in (told, learned))
-    not_p, not_q = (signal_posterior(-ratio, epsilon=1 - epsilon) for ratio in (told, learned))
+    if learned is None:
+        learned = contextual_log_ratio(x, epsilon=epsilon, sigma_s=sigma_s)
+    found = checks.vector(learned, "learned", size=told.size)
+    p, q = (signal_posterior(ratio, epsilon=epsilon) for ratio in (told, found))
+    not_p, not_q = (signal_posterior(-ratio, epsilon=1 - epsilon) for ratio in (told, found))
     gap = kl_div(p, q) + kl_div(not_p, not_q)
     return {
         "oracle": float(np.mean(_gain(told, p, epsilon))),
-        "contextual": float(np.mean(_gain(learned, p, epsilon))),
+        "contextual": float(np.mean(_gain(found, p, epsilon))),
         "gap": float(np.mean(gap)),
-        "expected": float(np.mean(_gain(learned, q, epsilon))),
+        "expected": float(np.mean(_gain(found, q, epsilon))),
     }
 
 

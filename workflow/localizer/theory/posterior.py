@@ -194,7 +194,9 @@ def leave_one_out_log_ratio(
     for chunk in _chunks(events):
         first, second, offset = _ratio_tables(chunk, posterior.first, posterior.second, spread)
         scale = fraction * np.exp(offset)
-        above, below = _divided_sums(first, second, scale, posterior.weights, *ranges, 1 - fraction)
+        above, below = _divided_sums(
+            first, np.ascontiguousarray(second.T), scale, posterior.weights, *ranges, 1 - fraction
+        )
         # an event so far from all of mu's mass that its sum underflows keeps the smallest ratio
         parts.append(offset + np.log(np.maximum(above, np.finfo(np.float64).tiny) / below))
     return np.concatenate(parts)
@@ -355,22 +357,27 @@ def _add_log_factors(total, first, second, limits, lows, highs, background):  # 
             logs[b] += np.log(product[b])
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTMATH)
+# numba's other error model looks for a zero before each division, one after the other
+@njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy")
 def _divided_sums(first, second, scale, weights, lows, highs, background):  # type: ignore[no-untyped-def]
-    """Return E[t / f] and E[1 / f] for every event: t the tables' product, f with its scale."""
+    """Return E[t / f] and E[1 / f] for every event: t the tables' product, f with its scale.
+
+    The innermost loop is over events: there are many, and as many at each point.
+    """
     above, below = np.zeros(scale.size), np.zeros(scale.size)
+    factor, of_signal = np.empty(scale.size), np.empty(scale.size)
     for a in range(weights.shape[0]):
-        weight = weights[a, lows[a] : highs[a]]
         for j in range(scale.size):
-            along = second[j, lows[a] : highs[a]]
-            factor = scale[j] * first[a, j]
-            of_signal, of_any = 0.0, 0.0
-            for b in range(weight.size):
-                share = weight[b] / (background + factor * along[b])
-                of_any += share
-                of_signal += share * along[b]
-            above[j] += first[a, j] * of_signal
-            below[j] += of_any
+            factor[j] = scale[j] * first[a, j]
+            of_signal[j] = 0.0
+        for b in range(lows[a], highs[a]):
+            weight = weights[a, b]
+            for j in range(scale.size):
+                share = weight / (background + factor[j] * second[b, j])
+                below[j] += share
+                of_signal[j] += share * second[b, j]
+        for j in range(scale.size):
+            above[j] += first[a, j] * of_signal[j]
     return above, below
 
 
