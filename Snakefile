@@ -13,6 +13,8 @@ include: "workflow/rules/experiment2.smk"
 include: "workflow/rules/experiment3.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/statistics.smk"
+include: "workflow/rules/comparison.smk"
+include: "workflow/rules/nuisances.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/paper.smk"
 include: "workflow/rules/manuscript.smk"
@@ -27,6 +29,10 @@ rule all:
         rules.experiment2.input,
         rules.experiment3.input,
         rules.other_statistics.input,
+        rules.comparison_summary.output,
+        rules.supp_comparison_cost.output,
+        drawings("comparison"),
+        rules.nuisances.input,
         rules.scoreboard.output,
         rules.supp_scoreboard.output,
         rules.paper.output,

@@ -111,6 +111,33 @@ REFUSED = {
         "experiment3.features_per_bandwidth is 511; it must be even, for cosines and sines in "
         "pairs.",
     ),
+    "floor of the comparison": (
+        {"comparison.sic_floor": 20},
+        "comparison.sic_floor is 20; it must be one of comparison.sic_floors, [10, 100, 300].",
+    ),
+    "features of the comparison": (
+        {"comparison.bump.informative": 11},
+        "comparison.bump.informative is 11; it must be at most comparison.bump.features = 10.",
+    ),
+    "the paper's witness left out": (
+        {"comparison.small.without": ["quadratic", "witness_rff"]},
+        "comparison.small.without holds witness_rff; all others are compared with it: it must "
+        "stay.",
+    ),
+    "no signal in the comparison": (
+        {"comparison.full.whole.background": 70},
+        "comparison.full.whole.background is 70; with 1 of the paper's signal fraction it holds no "
+        "signal event.",
+    ),
+    "nothing to draw in the comparison": (
+        {"comparison.small.toys.mocks": 0},
+        "comparison.small.toys.mocks is 0; the figures need at least 2.",
+    ),
+    "no signal in a toy of the comparison": (
+        {"comparison.full.toys.N": 24, "comparison.bump.epsilon": 0.5},
+        "comparison.full.toys.N is 24, of which experiment1.model.epsilon = 0.02 makes 0 signal "
+        "events; it must leave at least one event of each class.",
+    ),
     "sample of the statistics": (
         {"statistics.m": [20, 5000]},
         "statistics.m holds 5000; it must be below experiment1.N = 5000.",
@@ -221,7 +248,7 @@ REFUSED = {
 
 
 #: a toy without a class has no event of it for the study of statistics, which says so too
-TOLD_TWICE = ("no signal in I", "no background in I")
+TOLD_TWICE = ("no signal in I", "no background in I", "no signal in a toy of the comparison")
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -242,6 +269,9 @@ def test_a_contradiction_is_one_sentence(case):
         {"statistics.m": [20, 4999]},
         {"statistics.map.N": 401},
         {"statistics.signal_events": 100, "statistics.background_events": 4900},
+        {"comparison.bump.informative": 10, "comparison.sic_floor": 300},
+        {"comparison.full.whole.background": 80, "comparison.small.whole.mocks": 2},
+        {"comparison.full.toys.N": 26},
         {"score.folds": 2},
         {"score.folds": 0, "score.source": "reference"},
         {"score.batches.R": 2000},
@@ -253,3 +283,19 @@ def test_a_contradiction_is_one_sentence(case):
 )
 def test_what_just_fits_is_let_pass(changes):
     assert check.problems(changed(changes)) == []
+
+
+@pytest.mark.parametrize("epsilon", [0.0002, 0.9998])
+def test_one_event_of_a_class_is_enough(epsilon):
+    events = {"statistics.signal_events": 1, "statistics.background_events": 1}
+    config = changed({"experiment1.model.epsilon": epsilon, **events})
+    assert config["experiment1"]["N"] == 5000
+    assert check.problems(config) == []
+
+
+def test_how_toys_are_cut_into_jobs_makes_no_other_experiment(tmp_path):
+    shipped = tmp_path / "shipped.yaml"
+    shipped.write_text(yaml.safe_dump(SHIPPED))
+    assert not check.differs(changed({"experiment1.toys_per_job": 7, "seed": 3}), shipped)
+    assert check.differs(changed({"experiment1.N": 1000}), shipped)
+    assert check.differs(changed({"experiment3.m_scan.R": 5}), shipped)

@@ -56,6 +56,7 @@ def test_the_run_names_its_workflow_its_results_and_its_time(results):
     assert [entity.id for entity in action["result"]] == OUTPUTS
     assert action["startTime"] == "2026-01-01T09:59:00+00:00"
     assert action["endTime"] == "2026-01-01T10:00:09+00:00"
+    assert written(results).datePublished.isoformat() == "2026-01-01T10:00:09+00:00"
 
 
 def test_every_parameter_has_its_value(results):

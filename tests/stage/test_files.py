@@ -164,6 +164,9 @@ ALLOWED = {
     "stage/files.py": "the helper itself",
     "stage/__init__.py": "the log, which grows while the job runs",
     "stage/kills.py": "the same log, one sentence more",
+    "stage/measure.py": "a switch of the kernel's, no file",
+    "localizer/own/page.py": "a part that is renamed; the package does not know the stage",
+    "localizer/own/result.py": "a picture in memory, for a notebook",
     "localizer/lhco/download.py": "a partial file that resumes, verified and renamed",
     "scripts/fit_surrogate.py": "run by hand, no rule",
 }
@@ -184,6 +187,8 @@ def writes_of(source):
             if any(isinstance(mode, str) and set(mode) & set("wax+") for mode in modes):
                 yield f"line {node.lineno}: {ast.unparse(node)}"
         elif name in OTHER_WRITERS and (node.args or name == "touch"):
+            if name == "move" and of_module != "shutil":
+                continue  # what moves a distribution
             # without a path it returns a string, or copies an array
             yield f"line {node.lineno}: {ast.unparse(node)}"
 
@@ -218,6 +223,7 @@ def test_whatever_writes_a_result_writes_it_complete():
         "np.savez(path, x=x)",
         "figure.savefig(path)",
         "shutil.copy(a, b)",
+        "shutil.move(a, b)",
     ],
 )
 def test_the_search_for_other_writers_finds_them(line):

@@ -56,6 +56,14 @@ def is_locked(folder):
     return (folder / ".snakemake" / "locks" / "0.output.lock").exists()
 
 
+def test_a_folder_without_a_lock_has_nothing_to_say(tmp_path):
+    assert kills.free(tmp_path) is None
+    (tmp_path / ".snakemake" / "log").mkdir(parents=True)
+    assert kills.free(tmp_path) is None
+    (tmp_path / ".snakemake" / "locks").mkdir()
+    assert kills.free(tmp_path) is None
+
+
 def test_a_lock_that_nobody_holds_is_removed(locked):
     assert "it is removed" in kills.free(locked)
     assert not is_locked(locked)

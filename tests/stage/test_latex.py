@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from stage import latex
+from stage import latex, tables
 
 
 def test_text_is_escaped_and_what_is_missing_is_empty():
@@ -54,6 +54,13 @@ def test_many_columns_are_set_on_their_side():
     assert lines[4] == r"x1 & 1 & \ensuremath{-1} \\"
 
 
+@pytest.mark.parametrize(("more", "turned"), [(0, False), (1, True)])
+def test_a_table_is_set_on_its_side_from_one_column_more_on(more, turned):
+    frame = pd.DataFrame({f"x{place}": [place, -place] for place in range(latex.WIDE + more)})
+    sides = latex.typeset(frame).splitlines()[0]
+    assert sides == rf"\begin{{tabular}}{{{'lrr' if turned else 'r' * latex.WIDE}}}"
+
+
 def test_a_wide_table_is_cut_and_loses_nothing():
     frame = pd.DataFrame({"which": [f"row {row}" for row in range(20)]})
     for place in range(15):
@@ -94,6 +101,22 @@ def test_spelled_numbers_differ():
     names = [latex.spelled(number) for number in range(20000)]
     assert len(set(names)) == len(names)
     assert all(name.isalpha() and name.isascii() for name in names)
+
+
+def test_large_numbers_have_names():
+    assert latex.spelled(10**9) == "OneBillion"
+    assert latex.spelled(2_003_000_100) == "TwoBillionThreeMillionOneHundred"
+    assert latex.spelled(999) == "NineHundredNinetyNine"
+
+
+def test_the_room_of_a_table_on_its_side_by_hand():
+    """The widest name, and for each row its widest cell and a space; a power takes 5 letters."""
+    cells = (tables.Cell("1.25", -10), tables.Cell("12345678901")), (tables.Cell("x"),) * 2
+    columns = [
+        tables.Column(name, True, each) for name, each in zip(("abc", "de"), cells, strict=True)
+    ]
+    assert latex._width_on_its_side(columns) == 3 + (2 + 9) + (2 + 11)
+    assert [latex._width(column) for column in columns] == [2 + 11, 2 + 2]
 
 
 def test_an_id_without_a_letter_is_refused():

@@ -365,6 +365,7 @@ def test_a_mirror_inside_by_its_full_path_or_by_a_safe_address_is_taken(mirror):
         ("http://169.254.169.254/", "must be an https address"),
         ("https://", "must be an https address"),
         ("https://exämple.org/", "must be an https address"),
+        ("https://example.org/a b", "must be an https address"),
         ("http://[", "must be a directory or an https or file address"),
         ("ftp://example.org/lhco", "must be a directory or an https or file address"),
         ("file://example.org/lhco", "must be a file address of this machine"),
@@ -376,6 +377,12 @@ def test_any_other_mirror_is_refused(mirror, says):
     (told,) = problems(mirror=mirror)
     assert told.startswith("lhco.mirror is ")
     assert says in told
+
+
+@pytest.mark.parametrize("letter", [" ", "\x7f", "ß"])
+def test_an_address_with_a_letter_that_none_has_is_not_asked(letter):
+    assert addresses.trusted("https://example.org/ab")
+    assert not addresses.trusted(f"https://example.org/a{letter}b")
 
 
 def test_the_real_workflow_does_not_leave_the_results(tmp_path):

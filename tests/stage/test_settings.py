@@ -55,6 +55,17 @@ def test_what_is_generated_is_the_present_model():
     assert pages.readme(text) == text
 
 
+def test_both_are_written_anew(tmp_path):
+    (tmp_path / pages.README).parent.mkdir(parents=True)
+    text = (ROOT / pages.README).read_text()
+    table = pages.table("experiment1")
+    assert table in text
+    (tmp_path / pages.README).write_text(text.replace(table, table.replace("| --- ", "| - ", 1)))
+    pages.write(tmp_path)
+    assert (tmp_path / pages.README).read_text() == text
+    assert (tmp_path / pages.SCHEMA).read_text() == (ROOT / pages.SCHEMA).read_text()
+
+
 def test_every_key_is_explained():
     """config/README.md has a line for each key of the configuration and of one's own data."""
     explained = (ROOT / pages.README).read_text()
@@ -110,6 +121,10 @@ def test_a_key_that_is_written_twice_is_refused(tmp_path):
     ("changes", "says"),
     [
         ({"experiment1": {"toyz": 5}}, "experiment1.toyz is not a key; did you mean toys?"),
+        (
+            {"comparison": {"small": {"without": ["oracle"]}}},
+            'comparison.small.without[0] is "oracle"; the competitors are coin_flip, ',
+        ),
         ({"colour": 1}, "colour is not a key; known are run, seed,"),
         ({"experiment1": {"N": -5}}, "experiment1.N is -5; it must be at least 2."),
         ({"experiment1": {"N": "many"}}, 'experiment1.N is "many"; it must be a whole number.'),

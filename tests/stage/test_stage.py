@@ -7,6 +7,7 @@ import json
 import os
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 import threadpoolctl
@@ -53,6 +54,57 @@ def test_a_failure_is_one_sentence_with_the_end_of_the_log(tmp_path, capsys):
     assert "| ValueError: the sample is" in said
     assert "Traceback" in (tmp_path / "logs" / "sweep.log").read_text()
     assert not (tmp_path / "logs" / "sweep.json").exists()
+
+
+def test_two_jobs_share_the_folder_of_their_logs(tmp_path):
+    for _ in range(2):
+        with Stage(job(tmp_path)):
+            pass
+
+
+def test_a_record_rounds_what_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "processor_seconds", lambda: 1.23456)
+    monkeypatch.setattr(provenance, "peak_memory", lambda: 1.23456)
+    with Stage(job(tmp_path)):
+        pass
+    record = json.loads((tmp_path / "logs" / "sweep.json").read_text())
+    assert (record["processor_seconds"], record["peak_memory_mib"]) == (1.23, 1.2)
+    assert (record["threads"], record["job"]) == (2, "")
+
+
+def test_a_long_log_ends_with_its_last_twelve_lines(tmp_path, capsys):
+    def fail():
+        with Stage(job(tmp_path)) as stage:
+            for number in range(20):
+                stage.say(f"line {number}")
+            raise KeyError
+
+    with pytest.raises(SystemExit):
+        fail()
+    shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("  | ")]
+    log = (tmp_path / "logs" / "sweep.log").read_text().splitlines()
+    assert len(log) > 20
+    assert shown == [f"  | {line}" for line in log[-12:]]
+
+
+def test_no_seal_where_none_is_wanted(tmp_path):
+    made = job(tmp_path, outputs=["a.csv"])
+    with Stage(made, seal=False):
+        files.write_text("x", made.output[0])
+    assert not (tmp_path / "seals").exists()
+
+
+def test_a_stage_takes_no_more_threads_than_it_is_given(tmp_path, monkeypatch):
+    """The promise of the same bytes on any number of cores does not hang on it, the load does."""
+    asked = []
+    monkeypatch.setattr(numba, "set_num_threads", asked.append)
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 2)
+    for threads in (1, 2, 8):
+        given = job(tmp_path)
+        given.threads = threads
+        with Stage(given):
+            pass
+    assert asked == [1, 2, 2]
 
 
 def test_no_record_where_none_is_wanted(tmp_path):
@@ -179,6 +231,7 @@ def test_what_a_killed_writer_left_is_removed(tmp_path):
         ),
         (PermissionError(errno.EACCES, "Permission denied", "a.csv"), "a.csv: Permission denied"),
         (ValueError("a\n  b"), "a b"),
+        (OSError(errno.ENOENT, "No such file"), "No such file"),
         (KeyError(), "KeyError"),
     ],
 )

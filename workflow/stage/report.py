@@ -30,6 +30,7 @@ def page(
     rules: Mapping[str, listing.Definition],
     foreign: Collection[str] = (),
     glance: str = "",
+    parts: Sequence[Path] = (),
     **content: Any,
 ) -> str:
     """Return a page with its chapters.
@@ -49,6 +50,8 @@ def page(
         Columns of the tables that a user named, see :func:`stage.tables.prepare`.
     glance
         The item, by the stem of its file, that the template shows before the chapters.
+    parts
+        Other folders of templates that it includes.
     content
         What else the template asks for.
     """
@@ -69,7 +72,7 @@ def page(
         if chosen
     ]
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template.parent),
+        loader=jinja2.FileSystemLoader([template.parent, *parts]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -8,7 +8,6 @@ place of Snakemake's, from inside the Snakefile, so that nothing has to be insta
 
 from __future__ import annotations
 
-import csv
 import json
 import logging
 import os
@@ -20,19 +19,17 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from stage.estimate import Estimate, expected
+
 #: the name of the handler that Snakemake sets up for the terminal
 OWN_HANDLER = "DefaultStreamHandler"
-#: beside what a stage measures, the start of its process and Snakemake's own part
-START = 1.5
-#: a job that takes longer than expected is expected to take this much more of its time so far
-OVERDUE = 1.25
 #: without a terminal: seconds between two lines, and the longest silence
 EVERY, SILENCE = 10.0, 60.0
-MEASURED = Path(__file__).with_name("job_seconds.csv")
+#: the rule that fails where a user's own tables cannot be used
+READS_YOUR_TABLES = "score_problem"
 #: Snakemake's remarks on itself; what is not listed here is shown
 _NOISE = re.compile(
     r"Building DAG|Assuming unrestricted|Using shell|Conda environments|Singularity containers|"
@@ -81,92 +78,6 @@ def options(configfiles: Iterable[str | os.PathLike[str]]) -> str:
 def hand_on(configfiles: Iterable[str | os.PathLike[str]]) -> None:
     """Let the scripts know what to repeat when they advise a command."""
     os.environ["RUN_OPTIONS"] = options(configfiles)
-
-
-def expected(run: str, results: Path, shipped: Path = MEASURED) -> dict[str, float]:
-    """Return the seconds that a job of each rule takes: as last measured here, else as shipped.
-
-    A run of another name than the shipped ones is expected to be of the paper's size until its
-    own jobs tell otherwise.
-    """
-    with shipped.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    nearest_last = sorted(rows, key=lambda row: (row["run"] == run, row["run"] == "paper"))
-    return {row["rule"]: float(row["seconds"]) for row in nearest_last} | measured(results)
-
-
-def measured(results: Path) -> dict[str, float]:
-    """Return the mean seconds of each rule's jobs in the records below ``results``."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for path in (results / "logs").rglob("[!.]*.json"):
-        # a record that cannot be read spoils an estimate, not the run
-        with suppress(OSError, ValueError, KeyError):
-            record = json.loads(path.read_text(encoding="utf-8"))
-            found[record["rule"]].append(record["seconds"])
-    return {rule: sum(times) / len(times) for rule, times in sorted(found.items())}
-
-
-class Estimate:
-    """The time to go, from what each rule's jobs took before and have taken in this run.
-
-    Parameters
-    ----------
-    before
-        Seconds of a job of each rule in an earlier run.
-    needs
-        For each job its rule, the cores it takes and the jobs it waits for.
-    cores
-        How many cores there are.
-    """
-
-    def __init__(
-        self,
-        before: Mapping[str, float],
-        needs: Mapping[int, tuple[str, int, list[int]]],
-        cores: int,
-    ) -> None:
-        self._before = before
-        self.needs = needs
-        self._cores = cores
-        self._taken: dict[str, list[float]] = defaultdict(list)
-        self.done: set[int] = set()
-
-    def finish(self, job: int, seconds: float) -> None:
-        """Take note that a job is done, and how long it took."""
-        if job in self.needs:
-            self.done.add(job)
-            self._taken[self.needs[job][0]].append(seconds)
-
-    def _pace(self) -> float | None:
-        """Return how much slower this run is than the one before, as far as it has come."""
-        known = [(rule, taken) for rule, taken in self._taken.items() if rule in self._before]
-        usual = sum(len(taken) * (self._before[rule] + START) for rule, taken in known)
-        return sum(sum(taken) for _, taken in known) / usual if usual else None
-
-    def to_go(self, running: Mapping[int, float]) -> float | None:
-        """Return the seconds to go, or None while nothing is known.
-
-        Parameters
-        ----------
-        running
-            The jobs that run, and for how many seconds.
-        """
-        left = {job: need for job, need in self.needs.items() if job not in self.done}
-        pace = self._pace() or 1.0
-        ends: dict[int, float] = {}
-        work = 0.0
-        for job, (rule, cores, waits_for) in left.items():  # in an order that fits the needs
-            if rule in self._taken:
-                seconds = sum(self._taken[rule]) / len(self._taken[rule])
-            elif rule in self._before:
-                seconds = pace * (self._before[rule] + START)
-            else:
-                seconds = START
-            so_far = running.get(job, 0.0)
-            seconds = max(seconds, OVERDUE * so_far) - so_far
-            work += seconds * min(cores, self._cores) / self._cores
-            ends[job] = seconds + max((ends.get(other, 0.0) for other in waits_for), default=0.0)
-        return max(work, max(ends.values(), default=0.0)) if self._before else None
 
 
 class Terminal(logging.Handler):
@@ -322,7 +233,7 @@ class Terminal(logging.Handler):
 
     def _stopped(self) -> None:
         done = len(self._estimate.done) if self._estimate else 0
-        kept = f"{_count(done, 'job')} of this run are kept. " if done else ""
+        kept = f"{_count(done, 'job')} of this run {_are(done)} kept. " if done else ""
         self._line(f"{kept}The same command goes on from here: {same_command()}")
 
     def end(self) -> None:
@@ -339,7 +250,10 @@ class Terminal(logging.Handler):
         if self.interrupted:
             return
         self._line("")
-        self._stopped()
+        if {rule for rule, _ in self._failed.values()} == {READS_YOUR_TABLES}:
+            self._line(f"Correct what is named below, then repeat the command: {same_command()}")
+        else:
+            self._stopped()
         said = dict.fromkeys(sentences)
         for rule, logs in self._failed.values():
             said.setdefault(sentence(rule, logs))
@@ -384,7 +298,7 @@ def closing(results: Path, rules: Iterable[str], targets: Sequence[str]) -> list
     """
     rules = set(rules)
     if "score_page" in rules and "report" not in rules:
-        return _closing_of_score(results)
+        return _closing_of_score(results, profiled="score_nuisances" in rules)
     lines = []
     tally = results / "scoreboard.txt"
     if "scoreboard" in rules and tally.exists():
@@ -404,12 +318,16 @@ def closing(results: Path, rules: Iterable[str], targets: Sequence[str]) -> list
     return lines
 
 
-def _closing_of_score(results: Path) -> list[str]:
+def _closing_of_score(results: Path, *, profiled: bool) -> list[str]:
     found = json.loads((results / "score" / "global.json").read_text(encoding="utf-8"))
     about = json.loads((results / "score" / "problem.json").read_text(encoding="utf-8"))
     page = results / "score" / "report.html"
+    answer = found["answer"]
+    if profiled:
+        wrong = (results / "score" / "variations.json").read_text(encoding="utf-8")
+        answer += " " + json.loads(wrong)["answer"]
     return [
-        found["answer"],
+        answer,
         f"Open {page}",
         f"Data: {about['used']['sample']} events of {about['sample']} against "
         f"{about['used']['reference']} of {about['reference']}.",
@@ -451,11 +369,9 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
 def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
-if __name__ == "__main__":  # the times of a finished run, for job_seconds.csv
-    folder = Path(sys.argv[1])
-    for rule, seconds in measured(folder).items():
-        print(f"{folder.name},{rule},{seconds:.1f}")

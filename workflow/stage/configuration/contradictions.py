@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
+from localizer.comparison.known import BASELINE, PAPER_RATIO
+
 from stage.configuration.model import Configuration
 
 LARGEST_GROUP = 2**31 - 1
@@ -43,6 +45,7 @@ def found(config: Configuration) -> Iterator[str]:
             )
     yield from _sweeps(config)
     yield from _statistics(config)
+    yield from _comparison(config)
     yield from _own(config)
     yield from _too_large(config)
 
@@ -117,6 +120,50 @@ def _statistics(config: Configuration) -> Iterator[str]:
                 f"statistics.{name} is {getattr(study, name)}; it must be at most {events}, as "
                 f"many as a toy of experiment1.N = {first.N} events has."
             )
+
+
+def _comparison(config: Configuration) -> Iterator[str]:
+    """Say which problems of the comparison cannot be made or shown."""
+    section = config.comparison
+    if section.sic_floor not in section.sic_floors:
+        yield (
+            f"comparison.sic_floor is {section.sic_floor}; it must be one of "
+            f"comparison.sic_floors, {section.sic_floors}."
+        )
+    if section.bump.informative > section.bump.features:
+        yield (
+            f"comparison.bump.informative is {section.bump.informative}; it must be at most "
+            f"comparison.bump.features = {section.bump.features}."
+        )
+    for name in ("small", "full"):
+        version = getattr(section, name)
+        if BASELINE in version.without:
+            yield (
+                f"comparison.{name}.without holds {BASELINE}; all others are compared with it: "
+                "it must stay."
+            )
+        for part, fractions in (("scan", section.signal_fractions), ("whole", [1.0])):
+            sizes = getattr(version, part)
+            if sizes.mocks and round(min(fractions) * PAPER_RATIO * sizes.background) < 1:
+                yield (
+                    f"comparison.{name}.{part}.background is {sizes.background}; with "
+                    f"{min(fractions):g} of the paper's signal fraction it holds no signal event."
+                )
+        if not (version.scan.mocks and version.toys.mocks):
+            part = "toys" if version.scan.mocks else "scan"
+            yield f"comparison.{name}.{part}.mocks is 0; the figures need at least 2."
+        for key, epsilon in (
+            ("experiment1.model.epsilon", config.experiment1.model.epsilon),
+            ("experiment2.model.epsilon", config.experiment2.model.epsilon),
+            ("comparison.bump.epsilon", section.bump.epsilon),
+        ):
+            N = version.toys.N
+            if not 1 <= round(epsilon * N) <= N - 1:
+                yield (
+                    f"comparison.{name}.toys.N is {N}, of which {key} = {epsilon:g} makes "
+                    f"{round(epsilon * N)} signal events; it must leave at least one event of "
+                    "each class."
+                )
 
 
 def _own(config: Configuration) -> Iterator[str]:

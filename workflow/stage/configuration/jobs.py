@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from stage.configuration import comparison
 from stage.configuration.contradictions import value
 from stage.configuration.model import Configuration
 from stage.configuration.own import Score
@@ -104,6 +105,9 @@ class Plan:
             "resampling": first.resampling.contexts,
             "m_scan": [first.m_scan.contexts],
             "efficiency": [first.efficiency.contexts],
+        }
+        self.comparison = {
+            version: comparison.problems(config, version) for version in ("small", "full")
         }
         # the author's own runs, by which one realization can be told from another
         run, scan3 = third.r_scan, third.m_scan

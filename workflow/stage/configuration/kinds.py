@@ -57,12 +57,16 @@ BatchSize: TypeAlias = Annotated[int, Field(ge=3, le=10**7)]
 GroupSize: TypeAlias = Annotated[int, Field(ge=1, le=65536)]  # batches are numbered in 16 bits
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e30)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Coordinate: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
 Point: TypeAlias = Annotated[list[Coordinate], Field(min_length=2, max_length=2)]
 BatchSizes: TypeAlias = Annotated[list[BatchSize], Field(min_length=1, max_length=100), DISTINCT]
 Bandwidths: TypeAlias = Annotated[list[Positive], Field(min_length=1, max_length=100), DISTINCT]
 Counts: TypeAlias = Annotated[list[Count], Field(min_length=1, max_length=100), DISTINCT]
 Checkpoints: TypeAlias = Annotated[Counts, ORDERED]
+# of SIC: what is kept of a score (localizer.base.sic.HEAD) serves no larger one
+Floor: TypeAlias = Annotated[int, Field(ge=1, le=1000)]
+Floors: TypeAlias = Annotated[list[Floor], Field(min_length=1, max_length=100), DISTINCT]
 RunName: TypeAlias = Annotated[
     str,
     Field(max_length=100),

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from localizer.lhco import addresses
 from pydantic import AfterValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from stage.configuration.comparison import Comparison
 from stage.configuration.kinds import (
     DISTINCT,
     EVEN,
     ORDERED,
+    AtLeastTen,
     AtLeastTwo,
     Bandwidths,
     BatchSize,
     BatchSizes,
     Checkpoints,
+    Coordinate,
     Count,
     Counts,
+    Floor,
+    Floors,
     Fraction,
     GroupSize,
     Point,
     Positive,
     RunName,
     Section,
+    Share,
     Toys,
     key,
     must,
@@ -50,6 +57,20 @@ class Lhco(Section):
     mirror: Annotated[str, Field(max_length=4000), AfterValidator(_mirror)] = key(
         "directory or address that holds the files; the variable `LHCO_MIRROR` overrides it"
     )
+    learned: Annotated[str, Field(max_length=4000), AfterValidator(_folder)] = key(
+        "directory with samples of a learned background, npy files with the four features of "
+        "each event in TeV; if empty, that part of the study of nuisances is left out"
+    )
+
+
+def _folder(text: str) -> str:
+    """Refuse a folder that is not there."""
+    folder = Path(text)
+    if text and not folder.is_absolute() and ".." in folder.parts:
+        raise ValueError("a directory outside the project must be given by its full path")
+    if text and not any(folder.glob("*.npy")):
+        raise ValueError("there is no such directory with npy files")
+    return text
 
 
 # --- Experiment I ------------------------------------------------------------------
@@ -197,7 +218,8 @@ class Recovery(Section):
         "batches that share one stream of random numbers; it affects the results", "chosen"
     )
     kernel_tolerance: Annotated[float, Field(ge=1e-12, le=0.01)] = key(
-        "largest error of an entry of the factorised pair kernel", "chosen"
+        "largest error of an entry of the factorised pair kernel; its features have 16 bits",
+        "chosen",
     )
     target_toys: Toys = key("toys with exact targets and predicted correlation", "chosen")
     batch_toys: Toys = key("of these, toys with the full batch run", "chosen")
@@ -260,12 +282,7 @@ class Scatter(Section):
         "paper's reference on the real mixed sample instead)",
         "beyond the paper",
     )
-    folds: Annotated[int, Field(ge=2, le=100)] = key(
-        "folds of the background in edition `subset`, each scored with references predicted "
-        "without it",
-        "beyond the paper",
-    )
-    floors: Counts = key(
+    floors: Floors = key(
         "further floors of SIC, besides `sic_floor`, at which the published SIC is ranked; the "
         "paper does not state its floor",
         "chosen",
@@ -321,7 +338,7 @@ class Experiment3(Section):
     target: Literal["self_inclusive", "loo"] = key(
         "the witness that rho refers to: `self_inclusive` or `loo`", "chosen"
     )
-    sic_floor: Count = key("background events that a SIC threshold must keep", "chosen")
+    sic_floor: Floor = key("background events that a SIC threshold must keep", "chosen")
     sic_floors: Checkpoints = key("floors at which the maximum SIC is shown", "beyond the paper")
     scatter: Scatter
 
@@ -384,6 +401,40 @@ class Statistics(Section):
     map: Map
 
 
+class Scaled(Section):
+    """What is done to the features of the LHC Olympics events."""
+
+    mass: Annotated[float, Field(gt=-0.5, lt=0.5)] = key("relative change of both masses", "chosen")
+    tau21: Annotated[float, Field(gt=-0.5, lt=0.5)] = key("what both tau21 change by", "chosen")
+
+
+class NullPValues(Section):
+    """P-values of samples without signal, on the Gaussian benchmark."""
+
+    thetas: Annotated[list[Share], Field(min_length=1, max_length=20), DISTINCT, ORDERED] = key(
+        "parts of the sample that follow the variation", "chosen"
+    )
+    shift: Positive = key("shift of the variation", "chosen")
+    N: AtLeastTen = key("events of sample and reference", "chosen")
+    toys: Toys = key("pseudoexperiments at each of them", "chosen")
+
+
+class Nuisances(Section):
+    """A wrong reference, profiled over nuisances."""
+
+    amounts: Annotated[list[Coordinate], Field(min_length=1, max_length=100), DISTINCT, ORDERED] = (
+        key("how wrong the reference is, in units of `wrong`", "chosen")
+    )
+    wrong: Scaled
+    step: Scaled
+    features_per_bandwidth: Annotated[int, Field(ge=4, le=10**5), EVEN] = key(
+        "random features of each bandwidth, an even number", "chosen"
+    )
+    test_events: AtLeastTen = key("events of sample and reference behind a p-value", "chosen")
+    draws: AtLeastTen = key("draws of the multiplier bootstrap behind a p-value", "chosen")
+    p_values: NullPValues
+
+
 class Configuration(Section):
     """All of it."""
 
@@ -396,6 +447,8 @@ class Configuration(Section):
     experiment2: Experiment2
     experiment3: Experiment3
     statistics: Statistics
+    comparison: Comparison
+    nuisances: Nuisances
     score: Score | None = None
 
     @field_validator("score", mode="before")

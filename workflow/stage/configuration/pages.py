@@ -18,7 +18,7 @@ from stage.configuration.model import Configuration
 SCHEMA = Path("config/schema.json")
 README = Path("config/README.md")
 
-_LARGE = ("experiment1", "experiment2", "experiment3", "statistics", "score")
+_LARGE = ("experiment1", "experiment2", "experiment3", "statistics", "comparison", "score")
 _TABLE = re.compile(r"<!-- keys: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 _NAMES = {"integer": "whole number", "number": "number", "string": "text"}
 _LIMITS = {
@@ -86,6 +86,8 @@ def _allowed(entry: Mapping[str, Any]) -> str:
     """Say what a value may be."""
     if "enum" in entry:
         return ", ".join(f"`{word}`" for word in entry["enum"])
+    if "$ref" in entry:
+        return "entries with these keys"
     if entry["type"] == "boolean":
         return "`true`, `false`"
     if entry["type"] == "array":
