@@ -68,7 +68,7 @@ def main(words: list[str] | None = None, root: Path = ROOT, here: Path = HERE) -
 
 def chosen(given: argparse.Namespace, root: Path, here: Path) -> list[generate.Mutant]:
     """Return the mutants that are asked for; one that does not exist (any more) is an error."""
-    realistic = generate.planted(root, here / "planted.toml")
+    realistic = [] if given.mechanical_only else generate.planted(root, here / "planted.toml")
     files = generate.sources(root)
     if given.id:
         paths = {name.split(":")[0] for name in given.id}
@@ -85,7 +85,7 @@ def chosen(given: argparse.Namespace, root: Path, here: Path) -> list[generate.M
     def asked(path: str) -> bool:
         return not wanted or any(path == w or path.startswith(f"{w}/") for w in wanted)
 
-    some = [] if given.mechanical_only else [m for m in realistic if asked(m.path)]
+    some = [m for m in realistic if asked(m.path)]
     if given.planted_only:
         return some
     mechanical = [m for path in filter(asked, files) for m in generate.candidates(root, path)]

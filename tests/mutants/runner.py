@@ -42,7 +42,7 @@ class Nearest:
 
     Its own examples and the test file of its name first, then what nearest.toml says, then a few
     tests that import it (or what imports it, if none does), the cheapest first, as long as
-    ``budget`` seconds suffice.
+    ``budget`` seconds suffice. A run of the workflow of that name is one of the latter.
     """
 
     def __init__(self, root: Path, told: Path, *, budget: float) -> None:
@@ -66,7 +66,9 @@ class Nearest:
         own = self.root / path
         if ">>> " in own.read_text(encoding="utf-8"):
             first.append(path)
-        first += [self._name(test) for test in self.tests if test.stem == f"test_{own.stem}"]
+        named = [test for test in self.tests if test.stem == f"test_{own.stem}"]
+        runs = [test for test in named if test.parent.name == "workflow"]
+        first += [self._name(test) for test in named if test not in runs]
         first += self.told_of(path)
         workflow = self.root / "workflow"
         if path.endswith(".smk") or own.parent == workflow / "scripts":
@@ -76,7 +78,7 @@ class Nearest:
         through = [test for test in self.tests if own in self._behind[test]]
         direct = [test for test in through if module in tracking._imported(test)]
         few = sorted(direct or through, key=lambda test: len(self._behind[test]))[:MOST]
-        more = [name for name in map(self._name, few) if name not in first]
+        more = [name for name in map(self._name, [*runs, *few]) if name not in first]
         return list(dict.fromkeys(first)), more
 
     def within_budget(self, path: str) -> list[str]:

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from localizer.own import problem
 from localizer.verdicts import board
 from real_workflow import SMOKE, copy_of_the_sources
 from snakemake.utils import update_config
@@ -239,9 +240,9 @@ def furnish(page, root):
         if "def tail" in text:
             (root / "my_statistics.py").write_text(text)
     (root / "data").mkdir()
-    for name in ("june", "may"):
+    for name in ("june", "may", "scale_up", "wider"):
         rows = np.random.default_rng(len(name)).normal(size=(50, 3))
-        table = pd.DataFrame(rows, columns=["speed", "weight", "angle"])
+        table = pd.DataFrame(rows, columns=["speed", "load", "angle"])
         table.to_csv(root / f"data/{name}.csv", index_label="event")
 
 
@@ -335,6 +336,14 @@ def test_configurations_are_valid(page, copies, monkeypatch):
         assert check.problems(config) == [], text
 
 
+@pytest.mark.parametrize("page", [README, ROOT / "docs/own-data.md"], ids=name_of)
+def test_no_column_of_an_example_has_the_name_of_a_result(page):
+    sections = [yaml.safe_load(text).get("score", {}) for text in blocks(page, "yaml")]
+    columns = {name for section in sections for name in section.get("columns", [])}
+    assert columns
+    assert not columns & set(problem._RESULTS)
+
+
 @pytest.mark.slow
 def test_the_last_configuration_file_wins(copies):
     page = ROOT / "docs/change-a-parameter.md"
@@ -355,7 +364,7 @@ def test_a_target_after_the_configuration_is_taken_for_a_file(copies):
 @pytest.mark.slow
 def test_the_recipe_for_a_figure_makes_one(tmp_path):
     page = ROOT / "docs/extending.md"
-    (drawing,), (rule,) = blocks(page, "python"), blocks(page, "snakemake")
+    (drawing, _), (rule,) = blocks(page, "python"), blocks(page, "snakemake")
     project = copy_of_the_sources(tmp_path / "project")
     with (project.root / "workflow/localizer/figures/experiment1.py").open("a") as file:
         file.write(f"\n\n{drawing}")
@@ -365,6 +374,11 @@ def test_the_recipe_for_a_figure_makes_one(tmp_path):
     assert project.planned("experiment1", *SMOKE)["supp_mine"] == 1
     project.snakemake("supp_mine", *SMOKE)
     assert (project.root / "results/smoke/figures/supp_mine.pdf").stat().st_size > 1000
+
+
+def test_the_finding_of_the_recipe_is_one_of_the_project():
+    _, finding = blocks(ROOT / "docs/extending.md", "python")
+    assert finding in (ROOT / "workflow/localizer/verdicts/findings1.py").read_text()
 
 
 # --- what stands beside the documentation ------------------------------------------

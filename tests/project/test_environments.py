@@ -94,7 +94,9 @@ def test_every_direct_requirement_is_locked(path):
 
 def test_the_package_declares_what_it_imports():
     project = tomllib.loads((ENVS.parent / "pyproject.toml").read_text())["project"]
-    assert set(project["dependencies"]) == imported((WORKFLOW / "localizer").rglob("*.py"))
+    extras = project["optional-dependencies"].values()
+    declared = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    assert sorted(declared) == sorted(imported((WORKFLOW / "localizer").rglob("*.py")))
 
 
 def test_a_run_declares_what_it_imports():
@@ -105,10 +107,19 @@ def test_a_run_declares_what_it_imports():
     assert declared - set(UNIMPORTED) == imported(modules)
 
 
+def test_the_environment_of_the_comparison_holds_what_a_competitor_imports():
+    folder = WORKFLOW / "localizer" / "comparison" / "competitors"
+    scripts = {WORKFLOW / "scripts" / "comparison_scores.py", *folder.glob("[!_]*.py")}
+    modules = {module for script in scripts for module in modules_of(script, WORKFLOW)}
+    names = {spec.split("=")[0] for spec in pinned(ENVS / "comparison.yaml")}
+    assert imported(scripts | modules) <= {CONDA_TO_PYPI.get(name, name) for name in names}
+
+
 def test_the_conda_environment_holds_what_its_scripts_import():
-    # paper.yaml is for the one script that typesets; the surrogate is fitted by hand
+    # paper.yaml and comparison.yaml are for one script each; the surrogate is fitted by hand
     scripts = {*(WORKFLOW / "scripts").glob("[!_]*.py")} - {
-        WORKFLOW / "scripts" / name for name in ("paper.py", "fit_surrogate.py")
+        WORKFLOW / "scripts" / name
+        for name in ("paper.py", "comparison_scores.py", "fit_surrogate.py")
     }
     modules = {module for script in scripts for module in modules_of(script, WORKFLOW)}
     names = {spec.split("=")[0] for spec in pinned(ENVS / "analysis.yaml")}

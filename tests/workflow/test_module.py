@@ -44,7 +44,7 @@ def elsewhere(tmp_path):
     """Return a folder with two tables, a configuration and a Snakefile that uses the rules."""
     for number, name in enumerate(("june", "may")):
         rows = np.random.default_rng(number).normal(size=(60, 2))
-        pd.DataFrame(rows, columns=["speed", "weight"]).to_csv(tmp_path / f"{name}.csv")
+        pd.DataFrame(rows, columns=["speed", "load"]).to_csv(tmp_path / f"{name}.csv")
     (tmp_path / "mine.yaml").write_text(MINE)
     (tmp_path / "Snakefile").write_text(SNAKEFILE.format(root=ROOT))
     return Project(tmp_path)

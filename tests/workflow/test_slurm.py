@@ -4,6 +4,7 @@ import sys
 
 import pytest
 import yaml
+from own_data import SHARED, found_in, overlay
 from real_workflow import ROOT, SMOKE, alone
 from slurm_cluster import cluster, why_not
 from stage.compare import compare
@@ -103,3 +104,18 @@ def test_the_profile_groups_rules_that_are_submitted():
     groups = dict(pair.split("=") for pair in profile["groups"])
     assert set(groups) <= rules_with("**needs(")
     assert {pair.split("=")[0] for pair in profile["group-components"]} == set(groups.values())
+
+
+@pytest.mark.slow
+def test_own_data_are_shared_by_the_jobs_of_a_cluster(project, slurm):
+    folder, found = project.root / "results/own/score", {}
+    wanted = [f"results/own/score/{name}" for name in ("scores.parquet", "global.json")]
+    # on this machine alone, cut in another way
+    for jobs, draws, words in ((3, 40, (*PROFILE, *AT_ONCE)), (1, 80, ("--forceall",))):
+        more = SHARED.replace("draws_per_job: 40", f"draws_per_job: {draws}") + f"  jobs: {jobs}\n"
+        project.snakemake(*wanted, *words, *overlay(project, "own.yaml", more))
+        found[jobs] = found_in(folder)
+    assert {path.name for path in (folder / "events").iterdir()} == {"0.npz", "1.npz", "2.npz"}
+    assert set(ended(slurm)) == {"COMPLETED"}
+    assert {"scores.parquet", "global.json", "ranking.csv"} <= set(found[1])
+    assert found[1] == found[3]
