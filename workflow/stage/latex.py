@@ -31,6 +31,8 @@ WIDE = 9
 WIDEST = 115
 #: a table with more rows goes over pages
 LONG = 40
+#: a power of ten is as wide as this many digits
+_POWER = 7
 #: the letters of a header's line
 _HEADER = 11
 
@@ -73,8 +75,8 @@ def typeset(table: pd.DataFrame) -> str:
     """Return ``table`` rounded to its errors, with headers in words.
 
     A table of many columns is set on its side where that fits a page. One that is wider than
-    a page is cut between columns, and each part repeats the words that begin a row. The
-    edition of the data stands above the first rule.
+    a page is cut between columns, and each part repeats the words that begin a row, or the
+    first column where no words do. The edition of the data stands above the first rule.
     """
     prepared = tables.prepare(table)
     columns = prepared.columns
@@ -82,7 +84,7 @@ def typeset(table: pd.DataFrame) -> str:
     if len(columns) > WIDE and _width_on_its_side(columns) <= WIDEST:
         first, *others = [(header(column.name), *_cells(column)) for column in columns]
         return environment("l" + "r" * len(table), first, others, above=above)
-    words = list(itertools.takewhile(lambda column: not column.numeric, columns))
+    words = list(itertools.takewhile(lambda column: not column.numeric, columns)) or [columns[0]]
     parts: list[list[tables.Column]] = [[]]
     for column in columns:
         if sum(map(_width, [*parts[-1], column])) > WIDEST and parts[-1] != words:
@@ -106,16 +108,21 @@ def _cells(column: tables.Column) -> list[str]:
     ]
 
 
+def _letters(cell: tables.Cell) -> int:
+    """Return about how many digits wide an entry is: a minus sign of mathematics is wide, too."""
+    minus = 1 if cell.text.startswith("-") else 0
+    return len(cell.text) + minus + (_POWER if cell.exponent else 0)
+
+
 def _width(column: tables.Column) -> int:
     """Return about how many letters a column takes, the space beside it included."""
-    texts = [len(cell.text) + (5 if cell.exponent else 0) for cell in column.cells]
-    return 2 + max([*map(len, column.name.split("_")), *texts])
+    return 2 + max([*map(len, column.name.split("_")), *map(_letters, column.cells)])
 
 
 def _width_on_its_side(columns: Sequence[tables.Column]) -> int:
     """Return about how many letters a table takes with its columns as rows."""
     rows = zip(*(column.cells for column in columns), strict=True)
-    cells = (max(len(cell.text) + (5 if cell.exponent else 0) for cell in row) for row in rows)
+    cells = (max(map(_letters, row)) for row in rows)
     return max(len(column.name) for column in columns) + sum(2 + width for width in cells)
 
 

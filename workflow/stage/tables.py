@@ -95,8 +95,8 @@ def _power(size: float, digits: int) -> int:
 def _significant(value: float, digits: int, exponent: int) -> str:
     number = Decimal(f"{value:.{digits - 1}e}")
     text = f"{number.scaleb(-exponent):f}"
-    # closing zeros say that there are more digits; a half is 0.5
-    closed = number == Decimal(repr(value)) and "." in text
+    # closing zeros say that there are more digits; a half is 0.5, and so is 0.1 + 0.4
+    closed = math.isclose(number, value, rel_tol=1e-14) and "." in text
     return text.rstrip("0").rstrip(".") if closed else text
 
 
