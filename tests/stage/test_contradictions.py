@@ -91,6 +91,38 @@ REFUSED = {
         "experiment3.m_scan.R is 6000000; it must be at most the last of experiment3.r_scan.R, "
         "5000000.",
     ),
+    "batch of the scan in R": (
+        {
+            "experiment3.replacement": False,
+            "experiment3.max_events": 2000,
+            "experiment3.r_scan.m": 2001,
+        },
+        "experiment3.r_scan.m is 2001; a batch cannot be larger than the sample, "
+        "experiment3.max_events = 2000.",
+    ),
+    "batch of the scan in m": (
+        {
+            "experiment3.replacement": False,
+            "experiment3.max_events": 2000,
+            "experiment3.m_scan.m": [20, 50, 100, 200, 3000, 1000],
+        },
+        "experiment3.m_scan.m is 3000; a batch cannot be larger than the sample, "
+        "experiment3.max_events = 2000.",
+    ),
+    "events of III in a group": (
+        {"experiment3.max_events": 1000, "experiment3.r_scan.m": 20000},
+        "experiment3.r_scan.group_size is 2000; with experiment3.r_scan.m = 20000 each of at most "
+        "experiment3.max_events = 1000 events is in a group 40000 times, and at most 32768 are "
+        "allowed.",
+    ),
+    "sums of a batch of II": (
+        {"experiment2.recovery.N": 10**6, "experiment2.recovery.m": 65537},
+        "experiment2.recovery.m is 65537; it must be at most 65536.",
+    ),
+    "sums of a batch of III": (
+        {"experiment3.r_scan.m": 65537},
+        "experiment3.r_scan.m is 65537; it must be at most 65536.",
+    ),
     "groups of the scan in m": (
         {"experiment3.m_scan.group_size": [30000, 10000, 10000, 5000, 4000, 2000]},
         "experiment3.m_scan.group_size holds 30000; it must divide every number of batches in "
@@ -204,14 +236,17 @@ REFUSED = {
         f"{TOO_LARGE} 2500000000.",
     ),
     "group of the scan in R": (
-        {"experiment3.r_scan.m": 2000000},
-        f"experiment3.r_scan.group_size is 2000; with experiment3.r_scan.m = 2000000 {TOO_LARGE} "
-        "4000000000.",
+        {"experiment3.r_scan.m": 50000, "experiment3.r_scan.group_size": 50000},
+        f"experiment3.r_scan.group_size is 50000; with experiment3.r_scan.m = 50000 {TOO_LARGE} "
+        "2500000000.",
     ),
     "group of the scan in m": (
-        {"experiment3.m_scan.m": [20, 50, 100, 200, 1000000, 1000]},
-        f"experiment3.m_scan.group_size is 4000; with experiment3.m_scan.m = 1000000 {TOO_LARGE} "
-        "4000000000.",
+        {
+            "experiment3.m_scan.m": [20, 50, 100, 200, 50000, 1000],
+            "experiment3.m_scan.group_size": [20000, 10000, 10000, 5000, 50000, 2000],
+        },
+        f"experiment3.m_scan.group_size is 50000; with experiment3.m_scan.m = 50000 {TOO_LARGE} "
+        "2500000000.",
     ),
     "order in I": (
         {"experiment1.resampling.contexts": [20, 10]},
@@ -272,6 +307,13 @@ def test_a_contradiction_is_one_sentence(case):
         {"comparison.bump.informative": 10, "comparison.sic_floor": 300},
         {"comparison.full.whole.background": 80, "comparison.small.whole.mocks": 2},
         {"comparison.full.toys.N": 26},
+        {"experiment3.replacement": False, "experiment3.max_events": 1000},
+        {"experiment3.max_events": 1000, "experiment3.r_scan.m": 16384},
+        {
+            "experiment2.recovery.N": 10**5,
+            "experiment2.recovery.m": 65536,
+            "experiment2.recovery.group_size": 1000,
+        },
         {"score.folds": 2},
         {"score.folds": 0, "score.source": "reference"},
         {"score.batches.R": 2000},

@@ -110,13 +110,18 @@ def test_large_numbers_have_names():
 
 
 def test_the_room_of_a_table_on_its_side_by_hand():
-    """The widest name, and for each row its widest cell and a space; a power takes 5 letters."""
+    """The widest name, and for each row its widest cell and a space; a power takes 7 letters."""
     cells = (tables.Cell("1.25", -10), tables.Cell("12345678901")), (tables.Cell("x"),) * 2
     columns = [
         tables.Column(name, True, each) for name, each in zip(("abc", "de"), cells, strict=True)
     ]
-    assert latex._width_on_its_side(columns) == 3 + (2 + 9) + (2 + 11)
+    assert latex._width_on_its_side(columns) == 3 + (2 + 11) + (2 + 11)
     assert [latex._width(column) for column in columns] == [2 + 11, 2 + 2]
+
+
+def test_a_minus_sign_of_mathematics_is_wide():
+    assert latex._letters(tables.Cell("-1.5")) == 5
+    assert latex._letters(tables.Cell("-1.5", 3)) == 5 + 7
 
 
 def test_an_id_without_a_letter_is_refused():
@@ -125,7 +130,14 @@ def test_an_id_without_a_letter_is_refused():
 
 
 def test_a_power_of_ten_takes_room():
-    """1.25 and its power take 9 letters of a column, 2 more the space: ten columns fit into 115."""
+    """1.25 and its power take 11 letters of a column, 2 more the space: eight fit into 115.
+
+    No column holds words, so the second part repeats the first column.
+    """
     frame = pd.DataFrame({f"c{place}": [1.25e-10] * 41 for place in range(13)})
-    sides = [part.splitlines()[0] for part in latex.typeset(frame).split("\\par\\medskip\n")]
-    assert sides == [rf"\begin{{longtable}}{{{'r' * number}}}" for number in (10, 3)]
+    parts = latex.typeset(frame).split("\\par\\medskip\n")
+    sides = [part.splitlines()[0] for part in parts]
+    assert sides == [rf"\begin{{longtable}}{{{'r' * number}}}" for number in (8, 6)]
+    assert [line for line in parts[1].splitlines() if "c0" in line] == [
+        line for line in parts[1].splitlines() if "c8" in line
+    ]

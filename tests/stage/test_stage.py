@@ -174,12 +174,13 @@ def test_an_altered_input_is_refused_whatever_its_date(tmp_path, capsys, altered
         files.write_text("x\n1\n", made.output[0])
     path = tmp_path / "a.csv"
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns
-    with Stage(job(tmp_path, inputs=["a.csv"])):
+    (tmp_path / "code.py").write_text("x")
+    with Stage(job(tmp_path, inputs=["code.py", "a.csv"])):
         pass
     path.write_bytes(altered)
     os.utime(path, ns=times)
     with pytest.raises(SystemExit):
-        Stage(job(tmp_path, inputs=["a.csv"], outputs=["b.csv"])).__enter__()
+        Stage(job(tmp_path, inputs=["code.py", "a.csv"], outputs=["b.csv"])).__enter__()
     said = capsys.readouterr().err
     assert f"sweep failed: {path} ({len(altered)} bytes) was altered after it was made" in said
     assert f"Delete {path} and run the same command again" in said

@@ -13,6 +13,9 @@ from stage.configuration.model import Configuration
 LARGEST_GROUP = 2**31 - 1
 """Occurrences in a group of batches are numbered in 32 bits."""
 
+MEAN_OCCURRENCES = 2**15
+"""With replacement, an event is then in at most 2^16 places of a group of batches."""
+
 LARGEST_JOB = 2**38
 """Bytes: a job that needs more runs nowhere."""
 
@@ -80,6 +83,16 @@ def _sweeps(config: Configuration) -> Iterator[str]:
             f"experiment3.r_scan.group_size is {run.group_size}; it must be {shared} as in "
             f"experiment3.m_scan, because the batches of m = {run.m} are the same."
         )
+    for name, m, size in _batches_of_iii(config):
+        if not third.replacement and m > third.max_events:
+            yield f"{name}.m is {m}; {_BATCH} experiment3.max_events = {third.max_events}."
+        elif third.replacement and m * size > MEAN_OCCURRENCES * third.max_events:
+            yield (
+                f"{name}.group_size is {size}; with {name}.m = {m} each of at most "
+                f"experiment3.max_events = {third.max_events} events is in a group "
+                f"{m * size / third.max_events:.0f} times, and at most {MEAN_OCCURRENCES} are "
+                "allowed."
+            )
     if scan.R > run.R[-1] and run.m in scan.m:
         yield (
             f"experiment3.m_scan.R is {scan.R}; it must be at most the last of "
@@ -103,6 +116,16 @@ def _sweeps(config: Configuration) -> Iterator[str]:
             f"{len(grid)} points (m, R) of experiment3.m_scan and experiment3.r_scan to fit, it "
             f"leaves {used}."
         )
+
+
+def _batches_of_iii(config: Configuration) -> list[tuple[str, int, int]]:
+    """Return the section, the batch size and the group size of each m of Experiment III."""
+    scan, run = config.experiment3.m_scan, config.experiment3.r_scan
+    pairs = zip(scan.m, scan.group_size, strict=False)
+    return [
+        ("experiment3.r_scan", run.m, run.group_size),
+        *(("experiment3.m_scan", m, size) for m, size in pairs),
+    ]
 
 
 def _statistics(config: Configuration) -> Iterator[str]:
@@ -186,10 +209,7 @@ def _own(config: Configuration) -> Iterator[str]:
 def _too_large(config: Configuration) -> Iterator[str]:
     """Say which product of sizes no job can hold."""
     second, third = config.experiment2.recovery, config.experiment3
-    scan = zip(third.m_scan.m, third.m_scan.group_size, strict=False)
-    groups = [("experiment2.recovery", second.m, second.group_size)]
-    groups += [("experiment3.r_scan", third.r_scan.m, third.r_scan.group_size)]
-    groups += [("experiment3.m_scan", m, size) for m, size in scan]
+    groups = [("experiment2.recovery", second.m, second.group_size), *_batches_of_iii(config)]
     if config.score:
         groups += [("score.batches", config.score.batches.m, config.score.batches.group_size)]
     for section, m, size in groups:

@@ -54,6 +54,11 @@ AtLeastTwo: TypeAlias = Annotated[int, Field(ge=2, le=10**9)]
 AtLeastTen: TypeAlias = Annotated[int, Field(ge=10, le=10**9)]
 Toys: TypeAlias = Annotated[int, Field(ge=2, le=10**6)]
 BatchSize: TypeAlias = Annotated[int, Field(ge=3, le=10**7)]
+# sums of 16-bit features over a batch fit into 32 bits (localizer.estimators.pair_forms)
+SummedBatch: TypeAlias = Annotated[int, Field(ge=3, le=65536)]
+SummedBatches: TypeAlias = Annotated[
+    list[SummedBatch], Field(min_length=1, max_length=100), DISTINCT
+]
 GroupSize: TypeAlias = Annotated[int, Field(ge=1, le=65536)]  # batches are numbered in 16 bits
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e30)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]

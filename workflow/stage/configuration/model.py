@@ -32,6 +32,8 @@ from stage.configuration.kinds import (
     RunName,
     Section,
     Share,
+    SummedBatch,
+    SummedBatches,
     Toys,
     key,
     must,
@@ -208,7 +210,7 @@ class Recovery(Section):
 
     N: AtLeastTwo = key("events of the recovery study", "fig. exp2-marginal-recovery")
     mu_norm: Positive = key("length of the hidden location", "exp-zero-info")
-    m: BatchSize = key("batch size", "exp-zero-info")
+    m: SummedBatch = key("batch size", "exp-zero-info")
     R: Checkpoints = key("numbers of batches, prefixes of one run", "exp-zero-info")
     # the targets and predictions are those without
     replacement: Annotated[bool, must("it must be false", lambda twice: not twice)] = key(
@@ -246,7 +248,7 @@ class Experiment2(Section):
 class MScan3(Section):
     """Convergence with the batch size (Fig. 7)."""
 
-    m: BatchSizes = key("batch sizes", "fig. exp3-vs-m")
+    m: SummedBatches = key("batch sizes", "fig. exp3-vs-m")
     group_size: Annotated[list[GroupSize], Field(min_length=1, max_length=100)] = key(
         "for each of them, batches that share one stream of random numbers; it affects the results",
         "chosen: by speed",
@@ -257,7 +259,7 @@ class MScan3(Section):
 class RScan(Section):
     """Convergence with the batches (Fig. 8)."""
 
-    m: BatchSize = key("batch size of the convergence with R", "fig. exp3-highm")
+    m: SummedBatch = key("batch size of the convergence with R", "fig. exp3-highm")
     group_size: GroupSize = key("batches that share one stream of random numbers", "chosen")
     R: Checkpoints = key(
         "numbers of batches, prefixes of one run; also the checkpoints of every m",
