@@ -65,7 +65,7 @@ def test_a_folder_without_a_lock_has_nothing_to_say(tmp_path):
 
 
 def test_a_lock_that_nobody_holds_is_removed(locked):
-    assert "it is removed" in kills.free(locked)
+    assert "was removed" in kills.free(locked)
     assert not is_locked(locked)
     assert kills.free(locked) is None
 
@@ -80,12 +80,12 @@ def test_the_lock_of_a_live_snakemake_stays(locked, process, words):
     assert is_locked(locked)
     live.kill()
     live.wait()
-    assert "it is removed" in kills.free(locked)
+    assert "was removed" in kills.free(locked)
 
 
 def test_another_program_with_its_number_does_not_count(locked, process):
     own(locked, process("sleep").pid)
-    assert "it is removed" in kills.free(locked)
+    assert "was removed" in kills.free(locked)
 
 
 def test_a_killed_process_that_nobody_has_buried_is_not_alive(locked, process):
@@ -93,7 +93,7 @@ def test_a_killed_process_that_nobody_has_buried_is_not_alive(locked, process):
     own(locked, dead.pid)
     os.kill(dead.pid, signal.SIGKILL)
     os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
-    assert "it is removed" in kills.free(locked)
+    assert "was removed" in kills.free(locked)
 
 
 def test_jobs_that_outlived_their_snakemake_are_awaited(locked, process, capsys):
@@ -140,7 +140,7 @@ def test_a_job_that_was_killed_gets_its_sentence_once(tmp_path, capsys):
     stage_in(tmp_path, "killed").__enter__()._log_file.close()
     (tmp_path / "logs" / "tool.log").write_text("a log of something else\n")
     (sentence,) = kills.killed(tmp_path)
-    assert sentence.startswith("sweep (part=killed) failed: it was killed from outside")
+    assert sentence.startswith("sweep (part=killed) failed: the system killed it")
     assert (tmp_path / "logs" / "sweep" / "killed.log").read_text().endswith(sentence + "\n")
     assert kills.killed(tmp_path) == []
     capsys.readouterr()

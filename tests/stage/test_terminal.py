@@ -189,7 +189,7 @@ def test_the_reason_of_a_failure_comes_last(run, tmp_path):
     said = stream.getvalue().splitlines()
     assert said[-2:] == ["b failed: it was killed", "a (part=1) failed: h is out of sorts"]
     again = "snakemake --cores 1 --configfile 'config/my own.yaml'"
-    assert said[-3] == f"The same command goes on from here: {again}"
+    assert said[-3] == f"To continue, repeat the command: {again}"
     assert "CalledProcessError" not in stream.getvalue()
 
 
@@ -214,7 +214,7 @@ def test_an_interrupt_is_one_sentence(run):
     speaker.fail([])
     said = stream.getvalue().splitlines()[1:]
     assert said[0] == "Interrupted; waiting for the running jobs to end."
-    assert said[1].startswith("The same command goes on from here: snakemake")
+    assert said[1].startswith("To continue, repeat the command: snakemake")
     assert len(said) == 2
 
 
@@ -246,7 +246,7 @@ def test_the_end_is_the_verdict_the_file_and_the_data(tmp_path):
     (tmp_path / "scoreboard.txt").write_text("Scoreboard: 3 agrees.\nmore\n")
     (tmp_path / "report.html").touch()
     (tmp_path / "lhco").mkdir()
-    edition = {"name": "subset", "why": "subset, the best that can be had: fewer; full cannot"}
+    edition = {"name": "subset", "why": "subset, the best available: fewer; full cannot"}
     (tmp_path / "lhco" / "edition.json").write_text(json.dumps(edition))
     rules = ("scoreboard", "report", "lhco_edition")
     assert terminal.closing(tmp_path, rules, []) == [
@@ -400,14 +400,14 @@ def test_what_is_said_after_a_failure_is_shown_but_not_after_an_interrupt(run):
 def test_a_failure_before_the_first_job_keeps_none(run):
     speaker, stream, _ = run(job(0, "a"), job(1, "a"))
     speaker.fail(["no"])
-    assert stream.getvalue().splitlines()[1].startswith("The same command goes on from here")
+    assert stream.getvalue().splitlines()[1].startswith("To continue, repeat the command")
     tell(speaker, "run_info")
     tell(speaker, "job_finished", job_id=0)
     speaker.fail(["no"])
-    assert stream.getvalue().splitlines()[-2].startswith("1 job of this run is kept. The same")
+    assert stream.getvalue().splitlines()[-2].startswith("1 job of this run is kept. To continue")
     tell(speaker, "job_finished", job_id=1)
     speaker.fail(["no"])
-    assert stream.getvalue().splitlines()[-2].startswith("2 jobs of this run are kept. The same")
+    assert stream.getvalue().splitlines()[-2].startswith("2 jobs of this run are kept. To continue")
 
 
 def test_a_mistake_in_ones_own_tables_is_to_be_corrected_first(run):
@@ -423,7 +423,7 @@ def test_a_mistake_in_ones_own_tables_is_to_be_corrected_first(run):
     assert why.startswith("score_problem failed")
     tell(speaker, "job_error", jobid=2, rule_name="a", log=[])
     speaker.fail([])
-    assert stream.getvalue().splitlines()[-3].startswith("1 job of this run is kept. The same")
+    assert stream.getvalue().splitlines()[-3].startswith("1 job of this run is kept. To continue")
 
 
 def test_the_rule_that_reads_ones_own_tables_is_there():

@@ -105,7 +105,7 @@ def test_a_mistake_is_one_sentence_and_no_traceback(project, words, says):
     done = project.snakemake("--dry-run", *words, check=False)
     assert done.returncode != 0
     *_, refused, last = done.stdout.splitlines()
-    assert refused == "The configuration is refused:"
+    assert refused == "The configuration is not valid:"
     assert says in last
     assert "Traceback" not in done.stdout
 

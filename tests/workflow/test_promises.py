@@ -97,7 +97,7 @@ def test_ctrl_c_is_a_sentence_and_not_a_screen_of_errors(project):
     assert process.returncode != 0
     assert "Interrupted; waiting for the running jobs to end." in said
     last = said.strip().splitlines()[-1]
-    assert last.startswith("The same command goes on from here: snakemake --cores 1")
+    assert last.startswith("To continue, repeat the command: snakemake --cores 1")
     assert last.endswith(" ".join(("exp1_m_scan", *SMOKE)))
     assert "Traceback" not in said
     assert " failed: " not in said

@@ -29,7 +29,7 @@ def refuse(mistakes):
     To an exception of its own Snakemake would add where in this file it was raised.
     """
     if mistakes:
-        sys.exit("The configuration is refused:\n" + "\n".join(mistakes))
+        sys.exit("The configuration is not valid:\n" + "\n".join(mistakes))
 
 
 refuse(

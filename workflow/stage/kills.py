@@ -45,7 +45,7 @@ def free(folder: Path) -> str | None:
     while jobs(folder):
         time.sleep(0.2)
     shutil.rmtree(locks)
-    return "The last run was killed and left a lock; it is removed, and the run continues."
+    return "The last run was killed and left a lock, which was removed."
 
 
 def jobs(folder: Path) -> list[int]:
@@ -71,8 +71,8 @@ def killed(results: Path) -> list[str]:
         if not begins or f"{name} ends after " in rest or f"{name} failed: " in rest:
             continue
         sentence = (
-            f"{name} failed: it was killed from outside, most often because the memory was used "
-            "up; use fewer --cores, or smaller sizes in the configuration"
+            f"{name} failed: the system killed it, most likely because memory ran out; "
+            "use fewer --cores, or smaller sizes in the configuration"
         )
         with log.open("a", encoding="utf-8") as opened:
             opened.write(sentence + "\n")

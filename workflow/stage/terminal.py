@@ -234,7 +234,7 @@ class Terminal(logging.Handler):
     def _stopped(self) -> None:
         done = len(self._estimate.done) if self._estimate else 0
         kept = f"{_count(done, 'job')} of this run {_are(done)} kept. " if done else ""
-        self._line(f"{kept}The same command goes on from here: {same_command()}")
+        self._line(f"{kept}To continue, repeat the command: {same_command()}")
 
     def end(self) -> None:
         """Close a run that succeeded."""

@@ -139,7 +139,7 @@ def fetch(
 def ways_on(target: Path) -> str:
     """Return the sentence that tells a user what can be done about a missing ``target``."""
     return (
-        "Three ways on: run again (what has arrived is kept and resumed where it can be); "
+        "There are three ways to continue: run again (a partial download resumes if possible); "
         f"put the file by hand at {target}; or name a directory or an address that holds it "
         "in lhco.mirror of the configuration or in the environment variable LHCO_MIRROR."
     )

@@ -184,7 +184,7 @@ def load(edition: str, folder: Path, files: Sequence[DataFile], *, seed: int) ->
 def _edition(
     name: str, asked: str, files: tuple[Found, ...], obstacles: Sequence[str] = ()
 ) -> Edition:
-    chosen = "as asked" if asked == name else "the best that can be had"
+    chosen = "as requested" if asked == name else "the best available"
     why = "; ".join([f"{name}, {chosen}: {_IS[name]}", *obstacles])
     return Edition(name, asked, why, files)
 
@@ -237,7 +237,7 @@ class _Search:
         if not host:
             return download.obstacle(address, file, seconds=1.0)
         if self.left <= 0:
-            return "there was no time left to ask"
+            return "the time limit for connecting was used up"
         begun = time.monotonic()
         why = download.obstacle(address, file, seconds=self.left)
         self.left -= time.monotonic() - begun

@@ -108,7 +108,7 @@ class NullProbe(Section):
     m: BatchSize = key("its batch size", "chosen: that of the class separation")
     contexts: AtLeastTwo = key("its contexts, all companions from B", "exp-known-signal")
     replicas: AtLeastTwo = key(
-        "repetitions of the whole test, for the scatter of its printed error", "chosen"
+        "repetitions of the whole test, whose scatter checks its printed error", "chosen"
     )
 
 
@@ -301,7 +301,7 @@ class Experiment3(Section):
     """LHC Olympics benchmark and estimator scaling."""
 
     max_events: Annotated[int, Field(ge=200, le=10**9)] = key(
-        "largest number of events used of each sample, evenly thinned; a number above the size "
+        "maximum number of events used from each sample, evenly thinned; a number above the size "
         "of every sample uses all events",
         "chosen",
     )
@@ -407,18 +407,18 @@ class Scaled(Section):
     """What is done to the features of the LHC Olympics events."""
 
     mass: Annotated[float, Field(gt=-0.5, lt=0.5)] = key("relative change of both masses", "chosen")
-    tau21: Annotated[float, Field(gt=-0.5, lt=0.5)] = key("what both tau21 change by", "chosen")
+    tau21: Annotated[float, Field(gt=-0.5, lt=0.5)] = key("change of both tau21", "chosen")
 
 
 class NullPValues(Section):
     """P-values of samples without signal, on the Gaussian benchmark."""
 
     thetas: Annotated[list[Share], Field(min_length=1, max_length=20), DISTINCT, ORDERED] = key(
-        "parts of the sample that follow the variation", "chosen"
+        "fractions of the sample that follow the variation", "chosen"
     )
     shift: Positive = key("shift of the variation", "chosen")
     N: AtLeastTen = key("events of sample and reference", "chosen")
-    toys: Toys = key("pseudoexperiments at each of them", "chosen")
+    toys: Toys = key("pseudoexperiments at each theta", "chosen")
 
 
 class Nuisances(Section):
