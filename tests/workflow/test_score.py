@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import uproot
 from own_data import SHARED, found_in, overlay
+from real_workflow import copy_of_the_sources
 from scipy.spatial.distance import pdist
 from stage import files
 
@@ -15,6 +16,12 @@ SMALL = """
   top: 20
   calibration: {draws: 39}
 """
+
+
+@pytest.fixture(scope="module")
+def one_copy(tmp_path_factory):
+    """Return one copy of the sources for runs of several names, which compile the kernels once."""
+    return copy_of_the_sources(tmp_path_factory.mktemp("own") / "project")
 
 
 def read(folder):
@@ -51,7 +58,8 @@ def check_what_a_reader_sees(folder):
     return found, scores
 
 
-def test_the_example_that_ships(project):
+def test_the_example_that_ships(one_copy):
+    project = one_copy
     more = SMALL + "  example: {readings: 600, worn: 0.1}\n  folds: 3\n"
     more += "  batches: {estimators: [pair], R: 2000, m: 20}\n"
     project.snakemake("score", *overlay(project, "own.yaml", more))
@@ -91,16 +99,17 @@ def check_that_python_finds_the_same(tables, found, scores):
         assert again.scores[name].tolist() == scores[name].tolist(), name
 
 
-def test_the_example_of_the_lhc_olympics(project):
+def test_the_example_of_the_lhc_olympics(one_copy):
     more = SMALL + "  max_events: 1500\n"
-    project.snakemake("score", *overlay(project, "own_lhco.yaml", more))
-    found, scores = read(project.root / "results/own_lhco/score")
+    one_copy.snakemake("score", *overlay(one_copy, "own_lhco.yaml", more))
+    found, scores = read(one_copy.root / "results/own_lhco/score")
     assert found["events"] == found["reference_events"] == len(scores) == 1500
     assert scores["label"].nunique() == 2
 
 
-def test_every_other_way_to_the_scores(project):
+def test_every_other_way_to_the_scores(one_copy):
     """An archive, a ROOT file, choices by the reference, random features, pseudoexperiments."""
+    project = one_copy
     rng = np.random.default_rng(8)
     shifted, plain = rng.normal(0.9, size=(120, 2)), rng.normal(size=(400, 2))
     np.savez(project.root / "mine.npz", decoy=np.zeros((50, 3)), new=shifted)
