@@ -40,16 +40,15 @@ def draw(run_script, folder, name, module, *, tables, beside=("",), edition=(), 
     return made
 
 
-def test_the_first_tables_lie_beside_the_figure(run_script, tmp_path, drawn):
+def test_the_tables_lie_beside_the_figure(run_script, tmp_path, drawn):
     tables = {
         name: pd.DataFrame({"m": [number]})
         for number, name in enumerate(("points", "curve", "targets"))
     }
-    made = draw(
-        run_script, tmp_path, "fig03_mscan", "experiment1", tables=tables, beside=("", "_exact")
-    )
+    beside = ("", "_curve", "_targets")
+    made = draw(run_script, tmp_path, "fig03_mscan", "experiment1", tables=tables, beside=beside)
     assert all(path.stat().st_size for path in made)
-    assert [pd.read_csv(path)["m"].tolist() for path in made[2:]] == [[0], [1]]
+    assert [pd.read_csv(path)["m"].tolist() for path in made[2:]] == [[0], [1], [2]]
     assert {name: drawn[name]["m"].tolist() for name in tables} == {
         **{"points": [0], "curve": [1], "targets": [2]}
     }

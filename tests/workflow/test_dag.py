@@ -175,6 +175,17 @@ def test_no_rule_reads_a_table_beside_a_figure(project):
         assert not [path for path in beside if path.endswith(".csv")], job
 
 
+def test_every_figure_lies_beside_all_that_it_draws(project):
+    """One csv for each table that its rule reads, of whatever rule made it."""
+    inputs = said_of(project, "input")
+    pictures = [job for job in inputs if ".png, " in job]
+    assert len(pictures) > 25
+    for made in pictures:
+        tables = [path for path in inputs[made].split(", ") if path.endswith(".csv")]
+        drawn = [path for path in tables if not path.endswith("published.csv")]
+        assert made.count(".csv") >= len(drawn) > 0, made
+
+
 def test_what_needs_no_cores_asks_for_none(project):
     """``snakemake --unlock`` is what the README tells a user whose run was killed."""
     words = [sys.executable, "-m", "snakemake", "--unlock"]

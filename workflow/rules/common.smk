@@ -165,12 +165,9 @@ def draws(path):
     return {"rows": result(f"{path}.csv"), "heads": result(f"{path}.npz")}
 
 
-def drawn(title, *, chapter=None, beside=("",), options=None, **tables):
-    """What a figure is drawn from; its rule is in figures.smk.
-
-    The first ``tables`` are put beside it, each under its name and an ending of ``beside``.
-    """
-    content = {"title": title, "chapter": chapter, "beside": beside, "tables": tables}
+def drawn(title, *, chapter=None, options=None, **tables):
+    """What a figure is drawn from; its rule is in figures.smk."""
+    content = {"title": title, "chapter": chapter, "tables": tables}
     return SimpleNamespace(**content, options=options or {})
 
 
@@ -179,12 +176,18 @@ def figure_rule(name):
     return name[:5] if name.startswith("fig") else name
 
 
-def figure(name, category, title, beside=()):
-    """The files of a figure, of which the report shows the png."""
+def figure(name, category, title, tables=()):
+    """The files of a figure, of which the report shows the png.
+
+    A copy of each of its ``tables`` lies beside it: the first under the figure's name, the
+    others with their own names added. The published numbers are no result.
+    """
+    first, *others = [name for name in tables if name != "published"] or [None]
     return [
         shown(f"figures/{name}.png", category, title),
         result(f"figures/{name}.pdf"),
-        *(result(f"figures/{name}{ending}.csv") for ending in beside),
+        *([result(f"figures/{name}.csv")] if first else []),
+        *(result(f"figures/{name}_{other}.csv") for other in others),
     ]
 
 

@@ -95,6 +95,7 @@ rule supp_comparison_cost:
             "What is found, and what it costs",
         ),
         result("benchmarks/comparison_cost.pdf"),
+        result("benchmarks/comparison_cost.csv"),
     log:
         result("logs/supp_comparison_cost.log"),
     localrule: True
@@ -136,6 +137,7 @@ use rule supp_comparison_cost as comparison_full_cost with:
     output:
         result("benchmarks/full/comparison_cost.png"),
         result("benchmarks/full/comparison_cost.pdf"),
+        result("benchmarks/full/comparison_cost.csv"),
     log:
         result("logs/comparison_full_cost.log"),
 

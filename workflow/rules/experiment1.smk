@@ -255,7 +255,6 @@ FIGURES["experiment1"] = {
     ),
     "fig03_mscan": drawn(
         "Fig. 3: batch size and the near-degenerate regime",
-        beside=["", "_exact"],
         points=rules.exp1_m_scan.output.points,
         curve=rules.exp1_m_scan.output.curve,
         targets=rules.exp1_targets.output.table,
@@ -265,13 +264,11 @@ FIGURES["experiment1"] = {
     ),
     "fig04_marginal_pair": drawn(
         "Fig. 4: efficiency of the estimators",
-        beside=["", "_exact"],
         points=rules.exp1_efficiency.output.points,
         curve=rules.exp1_efficiency.output.curve,
     ),
     "supp_generic_regime": drawn(
         "The generic regime of the variance ratio",
-        beside=["", "_exact", "_linear"],
         points=rules.exp1_generic.output.points,
         curve=rules.exp1_generic.output.curve,
         linear=rules.exp1_generic.output.linear,

@@ -171,7 +171,6 @@ FIGURES["experiment2"] = {
     ),
     "fig06_marginal_recovery": drawn(
         "Fig. 6: recovery by random batches",
-        beside=["", "_toys"],
         typical=rules.exp2_recovery.output.typical,
         runs=rules.exp2_recovery.output.runs,
     ),

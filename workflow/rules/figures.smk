@@ -21,7 +21,7 @@ for module, figures in FIGURES.items():
                 module=shipped(f"workflow/localizer/figures/{module}.py"),
                 edition=rules.lhco_edition.output if module in OF_THE_EDITION else [],
             output:
-                figure(file, this.chapter or CHAPTERS[module], this.title, this.beside),
+                figure(file, this.chapter or CHAPTERS[module], this.title, this.tables),
             log:
                 result(f"logs/{figure_rule(file)}.log"),
             localrule: True

@@ -19,5 +19,6 @@ with Stage(snakemake):
         if snakemake.input.edition:
             module.stamp(figure, files.read_edition(snakemake.input.edition[0]))
         files.write_figure(figure, png, pdf)
-    for table, path in zip(paths.values(), beside, strict=False):
+    paths.pop("published", None)
+    for table, path in zip(paths.values(), beside, strict=True):
         files.copy(table, path)
