@@ -65,7 +65,7 @@ golden: dev  ## make the verdicts of a run the golden ones; the diff is part of 
 	@$(BIN)/python tests/workflow/golden.py "$(RUN)" --renew
 
 compare: setup  ## two results folders: make compare A=results/one B=results/two [TOLERANCE=1e-9]
-	@test -n "$(A)" -a -n "$(B)" || { echo "which ones? make compare A=results/one B=results/two"; exit 2; }
+	@test -n "$(A)" -a -n "$(B)" || { echo "make compare needs two results folders: make compare A=results/one B=results/two"; exit 2; }
 	@PYTHONPATH=workflow $(BIN)/python -m stage.compare "$(A)" "$(B)" $(if $(TOLERANCE),--tolerance "$(TOLERANCE)")
 
 # A killed run leaves a lock, and no other run would begin: free it if nobody holds it.
@@ -122,7 +122,7 @@ lock:  ## resolve envs/*.in anew (needs uv)
 CLEAN = $(if $(filter command line,$(origin RUN)),$(RUN),$(wildcard results/*/) .snakemake .cache)
 clean:  ## remove all results, or one run's: make clean RUN=results/mine [YES=1]
 	@test -z "$(filter-out results/%,$(filter-out .snakemake .cache,$(CLEAN)))$(findstring ..,$(CLEAN))" || \
-	  { echo "$(RUN) is no run: make clean RUN=results/mine"; exit 2; }
+	  { echo "$(RUN) is not a folder of results: make clean RUN=results/mine"; exit 2; }
 	@echo "This removes: $(CLEAN)"
 	@test -n "$(YES)" || { printf "Go on? [y/N] "; read answer && test "$$answer" = y; } || \
 	  { echo "Nothing was removed."; exit 1; }

@@ -165,7 +165,9 @@ def test_compare_without_two_folders_asks_which(compare, words):
     done = compare(*words)
     assert done.returncode == 2
     said = done.stdout.splitlines()
-    assert said[0] == "which ones? make compare A=results/one B=results/two"
+    assert said[0] == (
+        "make compare needs two results folders: make compare A=results/one B=results/two"
+    )
     assert all(line.startswith("make:") for line in said[1:])
 
 

@@ -597,7 +597,7 @@ def scattered(run_on, edition, **options):
     params = {
         **COMMON,
         **{"max_events": 60, "copula": "uniform", "numbers": [3], "references": 2},
-        **{"references_per_map": 1, "points": [POINT], **options},
+        **{"predicted": 2, "predicted_per_map": 1, "points": [POINT], **options},
     }
     inputs = {"samples": samples, "scale": {"value": 0.7}, "edition": {"name": edition}}
     found = run_on("exp3_scatter_part", surrogate=SURROGATE, **inputs, output=DRAWS, params=params)
@@ -625,7 +625,7 @@ def test_scatter_over_predicted_references(run_on, same):
         points=[experiment3.Point(**POINT)],
     )
     is_drawn(same, found, draws)
-    again, _ = scattered(run_on, "subset", references_per_map=2)
+    again, _ = scattered(run_on, "subset", predicted_per_map=2, references=5)
     assert again.rows["map_number"].tolist() == [0, 0]
 
 

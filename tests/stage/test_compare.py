@@ -68,6 +68,19 @@ def test_the_name_of_a_run_is_no_result(one, two):
     assert difference.startswith("scoreboard.csv: value differs in 1 of 1 values")
 
 
+def test_the_paper_of_a_run_carries_its_name(one, two):
+    """At full size nothing else does. Runs of one name make the same bytes."""
+    for folder in (one, two):
+        (folder / "paper.pdf").write_bytes(folder.name.encode())
+    found = compare.compare(one, two)
+    assert (found.differences, found.pictures_left_out) == ([], 1)
+    there = two.parent / "there" / one.name
+    there.parent.mkdir()
+    two.rename(there)
+    (difference,) = differences(one, there)
+    assert difference.startswith("paper.pdf: 3 and 3 bytes, different")
+
+
 def test_a_file_on_one_side_only(one, two):
     (two / "a.tex").unlink()
     files.write_text("", two / "figures" / "logs" / "b.txt")

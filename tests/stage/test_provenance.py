@@ -1,5 +1,6 @@
 """The record of a run: units, the processor's name, and which records it is made of."""
 
+import hashlib
 import json
 import os
 import platform
@@ -38,23 +39,46 @@ def test_the_name_of_the_processor(monkeypatch, tmp_path):
     assert provenance._processor() == "A Chip: 3 GHz"
 
 
-def test_a_tree_with_changes_is_not_clean(monkeypatch, tmp_path):
-    """Files that git does not know are no changes; outside a checkout nothing is known."""
+@pytest.fixture
+def repository(monkeypatch, tmp_path):
+    """Return a folder with one file, which may become the checkout that is asked."""
     monkeypatch.setattr(provenance, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    (tmp_path / "a").write_text("1")
+
+    def commit():
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        for words in (["init", "-q"], ["add", "a"], [*who, "commit", "-q", "-m", "first"]):
+            subprocess.run(["git", *words], cwd=tmp_path, check=True)
+
+    return SimpleNamespace(root=tmp_path, commit=commit)
+
+
+def test_a_tree_with_changes_is_not_clean(repository):
+    """Files that git does not know are no changes; outside a checkout nothing is known."""
     assert provenance.commit() == {"commit": None, "clean": None}
-    file = tmp_path / "a"
-    file.write_text("1")
-    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    for words in (["init", "-q"], ["add", "a"], [*who, "commit", "-q", "-m", "first"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    repository.commit()
     head = provenance.commit()
     assert len(head["commit"]) == 40
     assert head["clean"] is True
-    (tmp_path / "b").write_text("new")
+    (repository.root / "b").write_text("new")
     assert provenance.commit() == head
-    file.write_text("2")
+    (repository.root / "a").write_text("2")
     assert provenance.commit() == {**head, "clean": False}
+
+
+def test_the_software_heritage_identifier_is_that_of_the_tree(repository, monkeypatch):
+    """Its hash by hand, from what the tree holds; none where files differ from the commit."""
+
+    def git_hash(kind, content):
+        return hashlib.sha1(f"{kind} {len(content)}\0".encode() + content)
+
+    assert provenance.swhid() is None
+    repository.commit()
+    tree = git_hash("tree", b"100644 a\0" + git_hash("blob", b"1").digest())
+    assert provenance.swhid() == f"swh:1:dir:{tree.hexdigest()}"
+    (repository.root / "a").write_text("2")
+    assert provenance.swhid() is None
 
 
 def test_a_package_that_is_missing_is_said(monkeypatch):

@@ -16,6 +16,7 @@ DOT = base64.b64decode(
 PROVENANCE = {
     "commit": "0123456789abcdef",
     "clean": True,
+    "swhid": "swh:1:dir:fedcba",
     "config": {"seed": 1},
     "machine": {"processor": "one", "cores": 2, "system": "Linux"},
     "versions": {"python": "3.11"},

@@ -50,10 +50,15 @@ class Dag:
 COMMAND = ["bin/snakemake", "--cores", "1", "--configfile", "config/my own.yaml"]
 
 
+REPEATED = "bin/snakemake --cores 1 --configfile 'config/my own.yaml'"
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Return a terminal that is told what Snakemake tells, its stream and its clock."""
     monkeypatch.setattr("sys.argv", COMMAND)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")
 
     def start(*jobs, dryrun=False, before=None, cores=1, live=False):
         manager = SimpleNamespace(get_logfile=lambda: [])
@@ -188,9 +193,26 @@ def test_the_reason_of_a_failure_comes_last(run, tmp_path):
     tell(speaker, "error", msg="WorkflowError:\nAt least one job did not complete successfully.")
     said = stream.getvalue().splitlines()
     assert said[-2:] == ["b failed: it was killed", "a (part=1) failed: h is out of sorts"]
-    again = "snakemake --cores 1 --configfile 'config/my own.yaml'"
-    assert said[-3] == f"To continue, repeat the command: {again}"
+    assert said[-3] == f"To continue, repeat the command: {REPEATED}"
     assert "CalledProcessError" not in stream.getvalue()
+
+
+def test_the_command_to_repeat_is_one_that_works(tmp_path, monkeypatch):
+    """`make` starts a program that is not on the PATH of the shell."""
+    for folder in ("bin", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "snakemake").touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", COMMAND)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert terminal.same_command() == REPEATED.removeprefix("bin/")
+    monkeypatch.setenv("PATH", str(tmp_path / "other"))
+    assert terminal.same_command() == REPEATED
+    monkeypatch.setenv("PATH", "")
+    assert terminal.same_command() == REPEATED
+    # python -m snakemake
+    monkeypatch.setattr("sys.argv", ["lib/snakemake/__main__.py", "-n"])
+    assert terminal.same_command() == "snakemake -n"
 
 
 def test_an_error_of_snakemakes_own_is_shown(run):
@@ -214,7 +236,7 @@ def test_an_interrupt_is_one_sentence(run):
     speaker.fail([])
     said = stream.getvalue().splitlines()[1:]
     assert said[0] == "Interrupted; waiting for the running jobs to end."
-    assert said[1].startswith("To continue, repeat the command: snakemake")
+    assert said[1].startswith(f"To continue, repeat the command: {REPEATED}")
     assert len(said) == 2
 
 
@@ -418,8 +440,7 @@ def test_a_mistake_in_ones_own_tables_is_to_be_corrected_first(run):
     tell(speaker, "job_error", jobid=1, rule_name=terminal.READS_YOUR_TABLES, log=[])
     speaker.fail([])
     *_, advice, why = stream.getvalue().splitlines()
-    again = "snakemake --cores 1 --configfile 'config/my own.yaml'"
-    assert advice == f"Correct what is named below, then repeat the command: {again}"
+    assert advice == f"Correct what is named below, then repeat the command: {REPEATED}"
     assert why.startswith("score_problem failed")
     tell(speaker, "job_error", jobid=2, rule_name="a", log=[])
     speaker.fail([])

@@ -68,6 +68,8 @@ rule paper:
         scores=rules.scoreboard.output.csv,
         numbers=rules.scoreboard.output.numbers,
         edition=rules.lhco_edition.output[0],
+        # no content: where typesetting fails, the report has been made
+        before=ancient(result("report.html")),
     output:
         result("paper.pdf"),
     log:

@@ -21,7 +21,7 @@ with Stage(snakemake) as stage:
     sizes = experiment3.thinned_sizes(asdict(PAPER), max_events=p.max_events)
     draw = {
         **{name: p[name] for name in ("bandwidths", "features_per_bandwidth", "rff_form")},
-        **{"sizes": sizes, "draws": p.references},
+        "sizes": sizes,
         "points": [experiment3.Point(**point) for point in p.points],
     }
     if files.read_edition(snakemake.input.edition) == "subset":
@@ -32,20 +32,20 @@ with Stage(snakemake) as stage:
             predicted_references.draws_of_predictions,
             sample,
             files.read_json(snakemake.input.scale)["value"],
-            draws_per_map=p.references_per_map,
+            draws_per_map=p.predicted_per_map,
         )
-        word = "predicted"
+        word, count = "predicted", p.predicted
     else:
         draws_of = partial(
             surrogate_references.draws_of_surrogate,
             surrogate.parse(Path(snakemake.input.surrogate).read_text()),
             copula=p.copula,
         )
-        word = "scatter"
+        word, count = "scatter", p.references
     parts = []
     for number in stage.track(p.numbers):
-        found = draws_of(partial(stream, p.seed, "experiment3", word, number), **draw)
-        parts.append(found.labelled(sample_number=number, draw=range(p.references)))
+        found = draws_of(partial(stream, p.seed, "experiment3", word, number), draws=count, **draw)
+        parts.append(found.labelled(sample_number=number, draw=range(count)))
     draws = Draws.joined(parts)
     files.write_csv(draws.rows.assign(source=word), snakemake.output.rows)
     files.write_npz(draws.arrays(), snakemake.output.heads)

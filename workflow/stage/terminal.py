@@ -61,8 +61,17 @@ def take_over(workflow: Any, results: Path, run: str) -> Terminal | None:
 
 
 def same_command() -> str:
-    """Return the command that started this run, with its own ``--configfile``."""
-    return f"snakemake {shlex.join(sys.argv[1:])}".strip()
+    """Return the command that started this run, with its own ``--configfile``.
+
+    `make` starts a program that may not be on the PATH; then its path is part of the command.
+    """
+    program = Path(sys.argv[0])
+    found = shutil.which("snakemake")
+    elsewhere = program.name == "snakemake" and (
+        found is None or Path(found).resolve() != program.resolve()
+    )
+    name = os.path.relpath(program) if elsewhere else "snakemake"
+    return shlex.join([name, *sys.argv[1:]])
 
 
 def options(configfiles: Iterable[str | os.PathLike[str]]) -> str:

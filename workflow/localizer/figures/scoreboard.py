@@ -109,7 +109,7 @@ def scoreboard(
             title = _TITLES.get(experiment, experiment)
             panels[0].set_title(f"{title}: {_said(part)}", loc="left")
             if row == len(experiments) - 1:
-                panels[0].set_xlabel("pull of an ensemble's mean or a fit")
+                panels[0].set_xlabel("pull: an ensemble, a fit, few draws")
                 panels[1].set_xlabel("rank $p$ of one realization of the author's")
                 panels[2].set_xlabel("exact values and statements")
         stamps = [f"{other_statistics}: verdicts do not apply"] if other_statistics else []

@@ -94,16 +94,16 @@ def answer(p: float, draws: int) -> str:
     """Return whether the sample departs from the reference, in a sentence.
 
     >>> answer(0.03, 999)
-    'A hint of a departure, no more: p = 0.03 (0.01 to 0.05).'
+    'There is only a hint of a departure: p = 0.03 (0.01 to 0.05).'
     """
     if p <= DEPARTS:
         return f"The sample departs from the reference: {stated(p, draws)} (up to {DEPARTS})."
     if p <= HINT:
-        said = f"A hint of a departure, no more: {stated(p, draws)} ({DEPARTS} to {HINT})."
+        said = f"There is only a hint of a departure: {stated(p, draws)} ({DEPARTS} to {HINT})."
     else:
-        said = f"No departure of the whole is seen: {stated(p, draws)} (above {HINT})."
+        said = f"The sample as a whole shows no departure: {stated(p, draws)} (above {HINT})."
     if 1 / (draws + 1) > DEPARTS:
-        said += f" {draws} draws cannot say more; score.calibration.draws: 999 can."
+        said += f" With {draws} draws p cannot be smaller; score.calibration.draws: 999 allows it."
     return said
 
 
@@ -147,7 +147,7 @@ def said(found: Mapping[str, Any]) -> list[str]:
     ]
     if found["method"] == "rff":
         sentences.append(
-            "The scores are computed with random Fourier features; the column error_features "
+            "The scores are computed with random Fourier features; the column \"error by features\" "
             "gives the error that they add."
         )
     if found["calibration_method"] != found["method"]:

@@ -84,7 +84,7 @@ def score(
         The keys ``from``, ``draws`` and ``exact_limit`` of the configuration, those that differ
         from the defaults.
     variations
-        What the reference may be wrong by, by name: a table of the same events varied, or of
+        Systematic variations of the reference, by name: a table of the same events varied, or of
         another sample; or a mapping with the keys ``table``, ``weight``, ``events`` and
         ``width`` (docs/imperfect-reference.md).
     seed

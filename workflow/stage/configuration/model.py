@@ -279,9 +279,13 @@ class Scatter(Section):
         "beyond the paper",
     )
     surrogates_per_job: Count = key("how many of them one job makes", "chosen")
-    references_per_map: Count = key(
-        "predicted references that share one draw of features (edition `subset` predicts the "
-        "paper's reference on the real mixed sample instead)",
+    predicted: Count = key(
+        "in edition `subset`: references predicted on the real mixed sample, for each of "
+        "`surrogates` in the place of a surrogate sample",
+        "beyond the paper",
+    )
+    predicted_per_map: Count = key(
+        "how many of them share one draw of features; a rank asks for 400 independent draws",
         "beyond the paper",
     )
     floors: Floors = key(
