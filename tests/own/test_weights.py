@@ -140,8 +140,33 @@ def generated(rng, n):
 DRAWS, SAMPLES = 9, 150
 
 
+def cancelled(rng, n):
+    """Return events with a part that is far too wide, of which half counts negatively."""
+    part = rng.integers(3, size=3 * n)
+    return rng.normal(size=(3 * n, 2)) * np.where(part == 0, 1, 5)[:, None], 1.0 - 2 * (part == 1)
+
+
+def too_wide(rng, n):
+    """Return events of a sample that is too wide, with weights that make up for it."""
+    x = 1.5 * rng.normal(size=(n, 2))
+    return x, np.prod(norm.pdf(x) / norm.pdf(x, scale=1.5), axis=1)
+
+
+def unweighted(rng, n):
+    """Return events that count once each."""
+    return rng.normal(size=(n, 2)), np.ones(n)
+
+
+#: where the sample and where the reference come from
+LAWS = pytest.mark.parametrize(
+    "laws",
+    [(unweighted, generated), (unweighted, cancelled), (too_wide, unweighted)],
+    ids=lambda laws: " and ".join(law.__name__ for law in laws),
+)
+
+
 @cache
-def null_study(by, method):
+def null_study(by, method, laws):
     """Return p-values of MMD^2, the largest and the lowest score of samples without a departure."""
     recipe = Recipe(
         "standardized", method=method, factors=(0.5, 1.0), ranking=by, n_per_bandwidth=20
@@ -149,8 +174,8 @@ def null_study(by, method):
     found = []
     for r in range(SAMPLES):
         rng = STREAMS("null", r)
-        x, (y, v) = rng.normal(size=(40, 2)), generated(rng, 160)
-        weights, streams = Weights(np.ones(40), v), partial(STREAMS, "study", r)
+        (x, u), (y, v) = laws[0](rng, 40), laws[1](rng, 160)
+        weights, streams = Weights(u, v), partial(STREAMS, "study", r)
         null = bootstrap.bootstrap(
             x, y, recipe, streams, numbers=range(DRAWS), top=1, weights=weights
         )
@@ -166,21 +191,23 @@ def null_study(by, method):
 
 
 @pytest.mark.simulation
+@LAWS
 @pytest.mark.parametrize("method", ["exact", "rff"])
-def test_p_values_of_the_whole_are_uniform(method):
+def test_p_values_of_the_whole_are_uniform(method, laws):
     """A chi-squared test that fails by chance once in a million."""
-    p = null_study("contribution", method)[0]
+    p = null_study("contribution", method, laws)[0]
     counts = np.bincount(np.rint(p * (DRAWS + 1)).astype(int), minlength=DRAWS + 2)[1:]
     expected = SAMPLES / (DRAWS + 1)
     assert chi2.sf(np.sum((counts - expected) ** 2) / expected, DRAWS) > 1e-6
 
 
 @pytest.mark.simulation
+@LAWS
 @pytest.mark.parametrize("method", ["exact", "rff"])
 @pytest.mark.parametrize("by", ["contribution", "evidence"])
-def test_extremes_give_no_more_false_alarms_than_stated(by, method):
+def test_extremes_give_no_more_false_alarms_than_stated(by, method, laws):
     """Fewer where a bandwidth holds few events. Fails by chance once in a million."""
-    for p in null_study(by, method)[1:]:
+    for p in null_study(by, method, laws)[1:]:
         for level in (0.1, 0.2, 0.5):
             assert np.count_nonzero(p < level + 1e-9) <= binom.ppf(1 - 1e-6, SAMPLES, level)
 
@@ -199,38 +226,71 @@ def test_a_real_excess_is_seen(recipe, by):
     assert significance.p_value(seen.largest[0, 0], null.largest[:, 0]) == 1 / 61
 
 
-def test_a_draw_by_loops():
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_draw_by_loops(weighted, negative):
     """The statistics of one draw from its counts, in the words of the module."""
     x, y, w = data("draw", N=12, M=20)
-    w = Weights(np.ones(12), w.reference)
+    w = Weights(
+        w.sample if weighted else np.ones(12), w.reference if negative else np.abs(w.reference)
+    )
     found = bootstrap.bootstrap(x, y, EXACT, STREAMS, numbers=range(7, 8), top=3, weights=w)
     chosen = choose(x, y, EXACT, STREAMS)
     z = chosen.transform(np.concatenate([x, y]))
     k = chosen.bank(z, z)
     n, m = worth(w.sample), worth(w.reference)
-    share = np.r_[
-        np.full(12, n / (n + m) / 12), m / (n + m) * np.abs(w.reference) / np.abs(w.reference).sum()
-    ]
-    counts = STREAMS("bootstrap", "sample", 7).poisson(12 * share)
+    sign, size = np.empty(20), np.empty(20)
+    for j in range(20):
+        among, near = k[12 + j, 12:], k[12 + j, :12]
+        sign[j] = max((w.reference @ among) / (np.abs(w.reference) @ among), 0)
+        size[j] = (w.sample**2 @ near) / (w.sample @ near) / w.sample.sum()
+    assert (sign.min() < 1) == negative
+    assert (np.ptp(size) > 1e-3) == weighted
+    drawn = np.abs(w.reference) * sign
+    g = np.r_[w.sample / w.sample.sum(), size]
+    expected = np.r_[np.full(12, n / (n + m)), m / (n + m) * drawn / drawn.sum() / size]
+    counts = STREAMS("bootstrap", "sample", 7).poisson(expected)
     again = STREAMS("bootstrap", "reference", 7).poisson(np.r_[np.zeros(12), np.ones(20)])[12:]
+    share = g * expected
+    assert share.sum() == pytest.approx(1)
     b = w.reference / w.reference.sum()
     factor = 1 / np.sqrt(1 - 1 / m)
-    c = counts / 12 - counts.sum() / 12 * share
+    c = g * counts - (g @ counts) * share
     c[12:] -= factor * (b * again - (b @ again) * b)
-    expected = c @ k @ c
+    square = c @ k @ c
     for variance, measure in (
-        (share / 12, share),
+        (g * share, share),
         (np.r_[np.zeros(12), (factor * b) ** 2], np.r_[np.zeros(12), b]),
     ):
         for j in range(32):
-            expected -= variance[j] * (1 - 2 * measure @ k[j] + measure @ k @ measure)
-    assert found.mmd2[0] == pytest.approx(expected, rel=1e-9)
+            square -= variance[j] * (1 - 2 * measure @ k[j] + measure @ k @ measure)
+    assert found.mmd2[0] == pytest.approx(square, rel=1e-9)
     scores = []
     for j in np.flatnonzero(counts):
         others = np.arange(32) != j
-        scores.append(c[others] @ k[j, others] + counts[j] / 12 * (share @ k[j]))
+        scores.append(c[others] @ k[j, others] + g[j] * counts[j] * (share @ k[j]))
     np.testing.assert_allclose(found.largest[0], np.sort(scores)[::-1][:3], rtol=1e-9)
     assert found.lowest[0] == pytest.approx(min(scores))
+
+
+@FORMS
+def test_the_noise_of_the_mean_is_taken_from_mmd2(recipe):
+    """By loops: each mean loses the squares of what its own events may have moved it by."""
+    x, y, w = data("noise")
+    chosen = choose(x, y, EXACT, STREAMS)
+    a, b = chosen.transform(x), chosen.transform(y)
+    value = -2 * np.average(
+        np.average(chosen.bank(a, b), weights=w.reference, axis=1), weights=w.sample
+    )
+    for events, weights in ((a, w.sample), (b, w.reference)):
+        k, share = chosen.bank(events, events), weights / weights.sum()
+        value += share @ k @ share
+        for j in range(len(events)):
+            away = 1 - 2 * share @ k[j] + share @ k @ share
+            value -= share[j] ** 2 * away / (1 - share @ share)
+    many = Recipe(**{**vars(recipe), "n_per_bandwidth": 4_000})
+    found = significance.observe(x, y, many, STREAMS, weights=w).mmd2[0]
+    assert found == pytest.approx(value, abs=1e-12 if recipe is EXACT else 5e-3)
 
 
 @FORMS

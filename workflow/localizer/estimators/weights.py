@@ -28,6 +28,11 @@ class Weights:
         return cls(np.ones(N), np.ones(M))
 
     @property
+    def are_equal(self) -> bool:
+        """Whether they might as well not be there."""
+        return bool(np.ptp(self.sample) == 0 == np.ptp(self.reference))
+
+    @property
     def left_out(self) -> Array:
         """w_i over the sum of the other weights: 1 / (N - 1) without weights."""
         return np.asarray(self.sample / (self.sample.sum() - self.sample))
@@ -65,3 +70,26 @@ def worth(weights: Array) -> float:
     (2.0, 2.0)
     """
     return float(weights.sum() ** 2 / (weights @ weights))
+
+
+def own_noise(at: Array, weights: Array) -> float:
+    """Return what is expected of the square of a mean embedding beyond that of its population.
+
+    Parameters
+    ----------
+    at
+        The mean embedding at its own events, of which k(x, x) = 1.
+
+    Notes
+    -----
+    sum_j w_j^2 |k(., x_j) - mean|^2 over the square of the sum of the weights, times n/(n-1) for a
+    worth of n events. Without weights, to take it away leaves out the pairs of an event with
+    itself; with weights that alone would be biased if heavy events lie elsewhere than light ones.
+
+    >>> k = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> at = k.mean(axis=0)
+    >>> float(at.mean() - own_noise(at, np.ones(2)))
+    0.5
+    """
+    share = weights / weights.sum()
+    return float(share**2 @ (1 - 2 * at + share @ at) / (1 - share @ share))

@@ -11,9 +11,11 @@ proportional to g_j l_j: the fluctuations are about what there is.
 
 - The reference is taken again: every event counts n_j times, l_j = 1, with its weight over the sum
   of the weights, of either sign.
-- A sample without weights is drawn again from the pooled events, as permutations do: g_j = 1/N, and
-  l_j is N times the part of the event in the pooled mean. (Negative weights count there by their
-  size.) A sample with weights is taken again as the reference is.
+- The sample is drawn again from the pooled events, as permutations do. Without weights g_j = 1/N,
+  and l_j is N times the part of the event in the pooled mean. With weights, g_j is the event's own
+  part of the sample or, for an event of the reference, that of the sample's events about it; and
+  an event of the reference whose neighbours have negative weights is drawn as seldom as the mean
+  sign about it says. "About" is as near as the kernel sees.
 
 The statistics of a draw are |delta*|^2 less its mean over the n_j, as MMD^2 is without bias, and
 delta* at the events that were drawn for the sample, each without its own term; for the evidence
@@ -24,6 +26,7 @@ weights are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +37,7 @@ from localizer.base.threads import in_threads
 from localizer.estimators.studentized import inverse_errors, kernel_rows, pooled_moments
 from localizer.estimators.weights import Weights, worth
 from localizer.kernels import feature_products
-from localizer.kernels.feature_means import chunks, feature_mean
+from localizer.kernels.feature_means import chunks, feature_mean, feature_sums
 from localizer.kernels.features import FourierFeatures, feature_rows
 from localizer.kernels.moments import kernel_moments
 from localizer.own.progress import Advance, unseen
@@ -81,7 +84,8 @@ def bootstrap(
     w = weights or Weights.none(len(x), len(y))
     first = numbers.start // GROUP * GROUP
     columns = -(-(numbers.stop - first) // GROUP) * GROUP
-    parts = _parts(w, columns)
+    decided = recipe.for_calibration(len(x), len(y))
+    parts = _parts(x, y, w, chosen, decided, streams, columns)
 
     def draw(p: int) -> None:
         for name, part in zip(("sample", "reference"), parts, strict=True):
@@ -95,7 +99,7 @@ def bootstrap(
     for part in parts:
         part.counts[:, empty] = part.counts[:, [numbers.start - first]]
     keep = min(checks.integer(top, "top"), len(x))
-    form = _exact if recipe.for_calibration(len(x), len(y)).method == "exact" else _rff
+    form = _exact if decided.method == "exact" else _rff
     found = form(x, y, _Fluctuations(parts), w, chosen, recipe, streams, keep, advance)
     wanted = np.asarray(numbers) - first
     return NullDraws(np.asarray(numbers), *(values[wanted] for values in found))
@@ -121,26 +125,58 @@ class _Part:
         return np.asarray(self.weight**2 * self.mean)
 
 
-def _parts(w: Weights, columns: int) -> tuple[_Part, _Part]:
+def _parts(
+    x: Array,
+    y: Array,
+    w: Weights,
+    chosen: Choices,
+    recipe: Recipe,
+    streams: Streams,
+    columns: int,
+) -> tuple[_Part, _Part]:
     """Return the part of the sample and that of the reference, without the n_j."""
-    N, M = len(w.sample), len(w.reference)
-    shares = [v / v.sum() / np.sqrt(1 - 1 / worth(v)) for v in (w.sample, w.reference)]
-    nothing = np.zeros(N), np.zeros(M)
-    of_sample = np.concatenate([shares[0], nothing[1]]), np.concatenate([np.ones(N), nothing[1]])
-    if np.ptp(w.sample) == 0:
-        sizes = np.abs(w.reference) / np.abs(w.reference).sum()
-        a = w.share_of_sample
-        pooled = np.concatenate([np.full(N, a / N), (1 - a) * sizes])
-        of_sample = np.full(N + M, 1 / N), N * pooled
-    of_reference = (
-        np.concatenate([nothing[0], -shares[1]]),
-        np.concatenate([nothing[0], np.ones(M)]),
+    u, v, local = w.sample, w.reference, partial(_local, chosen, recipe, streams)
+    a, U = w.share_of_sample, u.sum()
+    nothing = np.zeros(len(x)), np.zeros(len(y))
+    sizes = np.abs(v)
+    drawn = sizes if v.min() >= 0 else sizes * np.maximum(local(y, y, v, sizes), 0)
+    weight = np.ones(len(y)) if np.ptp(u) == 0 else local(y, x, u * u, u) / u.mean()
+    # weights for all, and means that add up to the worth of the sample
+    g = np.concatenate([u / U, weight / len(x)])
+    mean = np.concatenate([np.full(len(x), a), (1 - a) * drawn / drawn.sum() / g[len(x) :]])
+    of_reference = -v / v.sum() / np.sqrt(1 - 1 / worth(v))
+    parts = (
+        (g, mean),
+        (np.concatenate([nothing[0], of_reference]), np.concatenate([nothing[0], nothing[1] + 1])),
     )
     sample, reference = (
-        _Part(*part, np.zeros((N + M, columns), dtype=np.uint8))
-        for part in (of_sample, of_reference)
+        _Part(*part, np.zeros((len(g), columns), dtype=np.uint8)) for part in parts
     )
     return sample, reference
+
+
+def _local(
+    chosen: Choices,
+    recipe: Recipe,
+    streams: Streams,
+    at: Array,
+    events: Array,
+    above: Array,
+    below: Array,
+) -> Array:
+    """Return sum_j above_j k over sum_j below_j k: the mean of above / below about some points."""
+    tops = above, below
+    if recipe.method == "exact":
+        h = chosen.bank.bandwidths
+        sums = np.array([kernel_moments(at, events, h, weights=v).first for v in tops])
+    else:
+        z = draw_features(chosen.bank, at.shape[1], recipe, streams)
+        of_all = np.array([feature_sums(z, events, v).sum(axis=0) for v in tops])
+        sums = feature_products.projections(z, at, of_all).T.astype(np.float64)
+    everywhere = np.full(len(at), above.sum() / below.sum())
+    found = np.divide(*sums, out=everywhere, where=sums[1] > 0)
+    single = above / below
+    return np.clip(found, single.min(), single.max())
 
 
 class _Fluctuations:

@@ -147,7 +147,7 @@ def said(found: Mapping[str, Any]) -> list[str]:
     ]
     if found["method"] == "rff":
         sentences.append(
-            "The scores are computed with random Fourier features; the column \"error by features\" "
+            'The scores are computed with random Fourier features; the column "error by features" '
             "gives the error that they add."
         )
     if found["calibration_method"] != found["method"]:

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from localizer.base.checks import Array
-from localizer.estimators.weights import Weights
 from localizer.kernels.moments import KernelMoments
 
 
@@ -48,12 +47,3 @@ def mmd2_of_sums(
     first = (np.asarray(inside) - N) / (N * (N - 1))
     second = (np.asarray(outside) - M) / (M * (M - 1))
     return np.asarray(first + second - 2 * np.asarray(across) / (N * M))
-
-
-def mmd2_of_weighted_sums(inside: float, outside: float, across: float, w: Weights) -> float:
-    """Return MMD^2 from weighted sums of k over all pairs, those with itself included."""
-    parts = []
-    for total, of_sample in ((inside, w.sample), (outside, w.reference)):
-        itself = of_sample @ of_sample
-        parts.append((total - itself) / (of_sample.sum() ** 2 - itself))
-    return float(sum(parts) - 2 * across / (w.sample.sum() * w.reference.sum()))

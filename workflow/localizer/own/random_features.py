@@ -12,7 +12,7 @@ from localizer.base.checks import Array
 from localizer.base.randomness import subsample
 from localizer.base.threads import in_threads
 from localizer.estimators.studentized import StudentizedFeatures
-from localizer.estimators.weights import Weights, worth
+from localizer.estimators.weights import Weights
 from localizer.kernels import features
 from localizer.kernels.bank import GaussianBank
 from localizer.kernels.feature_means import chunks
@@ -112,13 +112,3 @@ def mmd2_of_means(mean: Array, mean_reference: Array, *, N: int, M: int) -> Arra
     own = (1 - np.sum(mean**2, axis=-1)) / (N - 1)
     own_reference = (1 - np.sum(mean_reference**2, axis=-1)) / (M - 1)
     return np.asarray(biased - own - own_reference)
-
-
-def mmd2_of_weighted_means(mean: Array, mean_reference: Array, w: Weights) -> float:
-    """Return MMD^2 from weighted mean features with z(x).z(x) = 1."""
-    biased = np.sum((mean - mean_reference) ** 2)
-    own = (
-        (1 - np.sum(of_events**2)) / (worth(weights) - 1)
-        for of_events, weights in ((mean, w.sample), (mean_reference, w.reference))
-    )
-    return float(biased - sum(own))

@@ -32,16 +32,16 @@ from localizer.base import checks
 from localizer.base.checks import Array, IntArray
 from localizer.base.threads import in_threads
 from localizer.estimators.studentized import rff_studentized, studentized
-from localizer.estimators.weights import Weights
+from localizer.estimators.weights import Weights, own_noise
 from localizer.kernels import feature_products
 from localizer.kernels.feature_means import chunks, feature_mean
+from localizer.kernels.features import FourierFeatures
 from localizer.kernels.moments import kernel_moments
-from localizer.own.exact import mmd2_of_weighted_sums
 from localizer.own.progress import Advance, unseen
 from localizer.own.random_features import (
     draw_features,
     evidence_features,
-    mmd2_of_weighted_means,
+    mmd2_of_means,
 )
 from localizer.own.recipe import Choices, Recipe, Streams, both, choose
 from localizer.own.splits import GROUP, largest_first, of_splits
@@ -142,8 +142,10 @@ def _observe_exactly(
     inside = kernel_moments(x, x, h, each=ladder, weights=u)
     across = kernel_moments(x, y, h, each=ladder, weights=v)
     outside = kernel_moments(y, y, h, weights=v)
-    pairs = float(u @ inside.first), float(v @ outside.first), float(u @ across.first)
-    value = mmd2_of_weighted_sums(*pairs, w)
+    value = -2 * u @ across.first / (u.sum() * v.sum())
+    for sums, of_events in ((inside, u), (outside, v)):
+        at = sums.first / of_events.sum()
+        value += of_events @ at / of_events.sum() - own_noise(at, of_events)
     if recipe.ranking == "evidence":
         return value, studentized(inside, across, w)
     return value, (inside.first - u) / (u.sum() - u) - across.first / v.sum()
@@ -155,17 +157,25 @@ def _observe_by_features(
     """Return MMD^2 and the scores from random features."""
     z = draw_features(chosen.bank, x.shape[1], recipe, streams)
     mean, mean_reference = feature_mean(z, x, w.sample), feature_mean(z, y, w.reference)
-    value = mmd2_of_weighted_means(mean, mean_reference, w)
+    value = mmd2_of_means(mean, mean_reference, N=len(x), M=len(y))
+    if not w.are_equal:
+        value = np.sum((mean - mean_reference) ** 2)
+        value -= own_noise(_at(z, x, mean)[:, 0], w.sample)
+        value -= own_noise(_at(z, y, mean_reference)[:, 0], w.reference)
     if recipe.ranking == "evidence":
         features = evidence_features(chosen.ladder, x, y, recipe, streams, w)
         mean, mean_reference = (
             feature_mean(features.z, t, of_t) for t, of_t in ((x, w.sample), (y, w.reference))
         )
         return value, rff_studentized(features, x, mean, mean_reference, w)
-    directions = np.stack([mean - mean_reference, mean])
-    parts = in_threads(lambda rows: feature_products.projections(z, x[rows], directions), chunks(x))
-    difference, of_sample = np.concatenate(list(parts)).astype(np.float64).T
+    difference, of_sample = _at(z, x, mean - mean_reference, mean).T
     return value, difference + w.left_out * (of_sample - 1)
+
+
+def _at(z: FourierFeatures, x: Array, *directions: Array) -> Array:
+    """Return the products of features with directions, by all threads."""
+    parts = in_threads(lambda rows: feature_products.projections(z, x[rows], directions), chunks(x))
+    return np.concatenate(list(parts)).astype(np.float64)
 
 
 def permutations(
