@@ -67,7 +67,7 @@ def test_a_tree_with_changes_is_not_clean(repository):
     assert provenance.commit() == {**head, "clean": False}
 
 
-def test_the_software_heritage_identifier_is_that_of_the_tree(repository, monkeypatch):
+def test_the_software_heritage_identifier_is_that_of_the_tree(repository):
     """Its hash by hand, from what the tree holds; none where files differ from the commit."""
 
     def git_hash(kind, content):

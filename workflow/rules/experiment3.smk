@@ -194,7 +194,10 @@ rule exp3_scatter_part:
         **needs(gb=2),
     params:
         **WITNESS,
-        **{name: SCATTER[name] for name in ("references", "predicted", "predicted_per_map")},
+        **{
+            name: SCATTER[name]
+            for name in ("references", "predicted", "predicted_per_map")
+        },
         copula=EXPERIMENT3["copula"],
         points=JOBS.points,
         numbers=lambda wildcards: JOBS.surrogates.parts[wildcards.part],

@@ -18,8 +18,10 @@ from localizer.base.checks import Array
 from localizer.base.randomness import subsample
 from localizer.base.threads import in_threads
 from localizer.estimators.profiled import Profile, fluctuations, mixture
-from localizer.estimators.templates import Embeddings, groups
+from localizer.estimators.templates import Embeddings, chunks, groups, rows_of
 from localizer.kernels.bank import GaussianBank
+from localizer.kernels.feature_products import scatter_of_frequencies
+from localizer.kernels.features import FourierFeatures
 
 _ENTRIES = 1 << 19
 
@@ -71,3 +73,33 @@ def standard_errors(
     for (_, start), found_here in zip(tasks, in_threads(of_rows, tasks), strict=True):
         variance[start : start + step] += found_here
     return np.asarray(np.sqrt(np.maximum(variance, 0)))
+
+
+def feature_errors(
+    embeddings: Embeddings, found: Profile, features: FourierFeatures, *, bandwidths: int
+) -> Array:
+    """Return the standard error that random features add to the score of every event.
+
+    Each frequency gives an estimate of z(x)'r less what it does to theta-hat, r the sample's mean
+    less that of the nearest mixture.
+
+    Parameters
+    ----------
+    embeddings
+        Those of these features, cosines and sines side by side.
+    bandwidths
+        Of the bank.
+    """
+    means = embeddings.means
+    if means is None:
+        raise ValueError("embeddings must be those of random features")
+    x = embeddings.templates[0].events
+    rest = means[0] - mixture(found.nearest) @ means[1:]
+    of_fit = (means[2:] - means[1]) * rest
+    response = embeddings.at[0][:, 2:] @ found.gain
+
+    def of_rows(rows: slice) -> Array:
+        products = rows_of(features, x[rows]) * rest - response[rows] @ of_fit
+        return scatter_of_frequencies(products, bandwidths)
+
+    return np.asarray(np.sqrt(np.concatenate(list(in_threads(of_rows, chunks(len(x)))))))

@@ -51,6 +51,25 @@ def projections(features: FourierFeatures, x: npt.ArrayLike, directions: npt.Arr
     return out
 
 
+def scatter_of_frequencies(products: npt.NDArray[np.floating], bandwidths: int) -> Array:
+    """Return the variance of sums over random features, cosines and sines side by side.
+
+    Each frequency gives an unbiased estimate by itself; the n frequencies of a bandwidth are
+    independent, and the scatter of their estimates is the error of the sum.
+
+    Parameters
+    ----------
+    products
+        Of shape (events, features), the sum of each row being the estimate.
+    """
+    parts = products.reshape(len(products), bandwidths, 2, -1)
+    one = parts[:, :, 0] + parts[:, :, 1]
+    n = one.shape[2]
+    total = one.sum(axis=2, dtype=np.float64)
+    square = np.einsum("ibf,ibf->ib", one, one, dtype=np.float64)
+    return np.asarray((np.maximum(square - total**2 / n, 0) * n / (n - 1)).sum(axis=1))
+
+
 def sums_of_groups(features: FourierFeatures, x: npt.ArrayLike, *, group: int) -> Iterator[Single]:
     """Yield the sums of z over groups of consecutive events, a row for each group.
 

@@ -174,9 +174,9 @@ def _local(
         of_all = np.array([feature_sums(z, events, v).sum(axis=0) for v in tops])
         sums = feature_products.projections(z, at, of_all).T.astype(np.float64)
     everywhere = np.full(len(at), above.sum() / below.sum())
-    found = np.divide(*sums, out=everywhere, where=sums[1] > 0)
+    found = np.divide(sums[0], sums[1], out=everywhere, where=sums[1] > 0)
     single = above / below
-    return np.clip(found, single.min(), single.max())
+    return np.asarray(np.clip(found, single.min(), single.max()))
 
 
 class _Fluctuations:

@@ -34,8 +34,8 @@ class Nuisances:
     ----------
     scores
         For each event of the sample ``profiled`` (leave-one-out, the fit included), its
-        ``profiled_error``, its ``profiled_rank``, and ``absorbed``, the part of a signal at this
-        place that the variations would take up.
+        ``profiled_error`` (fit and random features included), its ``profiled_rank``,
+        and ``absorbed``, the part of a signal at this place that the variations would take up.
     table
         A row for each variation: theta, its error and pull, its prior's width, and ``told``, the
         part of its squared length that is more than noise.
@@ -105,6 +105,11 @@ def nuisances(
         *(embeddings, fitted, chosen.bank, streams("nuisances", "companions")),
         companions=recipe.companions,
     )
+    if method == "rff":
+        of_features = profiled_errors.feature_errors(
+            *(drawn, in_features, features), bandwidths=len(chosen.bank.bandwidths)
+        )
+        error = np.hypot(error, of_features)
     data = profiled_null.observed(drawn, in_features)
     null = profiled_null.null_draws(
         *(drawn, in_features, features, lambda *key: streams("nuisances", *key)), draws=draws
@@ -161,6 +166,8 @@ def in_words(table: pd.DataFrame, found: dict[str, Any]) -> list[str]:
         f"{100 * found['absorbed']:.0f} % of its squared length, and an error of the reference "
         "that no variation describes still looks like a signal.",
     ]
+    if found["method"] == "rff":
+        said.append("Profiled scores are computed with random features; their errors include this.")
     if "auc" in found:
         said.append(
             f"Measured with the label, profiled scores rank with an AUC of {found['auc']:.3f}."

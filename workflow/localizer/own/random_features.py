@@ -16,6 +16,7 @@ from localizer.estimators.weights import Weights
 from localizer.kernels import features
 from localizer.kernels.bank import GaussianBank
 from localizer.kernels.feature_means import chunks
+from localizer.kernels.feature_products import scatter_of_frequencies
 from localizer.kernels.features import FourierFeatures, feature_rows
 from localizer.own.recipe import Recipe, Streams
 
@@ -81,8 +82,6 @@ def rff_scores(
     common = left_out if isinstance(left_out, float) else 0.0
     v = ((1 + common) * mean - mean_reference).astype(np.float32)
     of_sample = mean.astype(np.float32)
-    per_bandwidth = z.D // len(bank.bandwidths)
-    shape = (len(bank.bandwidths), 2, per_bandwidth // 2)
     left = np.broadcast_to(left_out, len(at))
 
     def work(rows: slice) -> tuple[Array, Array, Array]:
@@ -92,13 +91,8 @@ def rff_scores(
             products = np.multiply(block, v)
             if not isinstance(left_out, float):
                 products += left[rows][place, None].astype(np.float32) * block * of_sample
-            parts = products.reshape(len(block), *shape)
-            one = parts[:, :, 0] + parts[:, :, 1]
-            total = one.sum(axis=2, dtype=np.float64)
-            square = np.einsum("ibf,ibf->ib", one, one, dtype=np.float64)
-            n = shape[2]
-            scatter = np.maximum(square - total**2 / n, 0) * n / (n - 1)
-            loo[place], variance[place] = total.sum(axis=1), scatter.sum(axis=1)
+            loo[place] = products.sum(axis=1, dtype=np.float64)
+            variance[place] = scatter_of_frequencies(products, len(bank.bandwidths))
         return loo - left[rows], own, variance
 
     parts = zip(*in_threads(work, chunks(at)), strict=True)

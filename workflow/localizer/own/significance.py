@@ -157,9 +157,9 @@ def _observe_by_features(
     """Return MMD^2 and the scores from random features."""
     z = draw_features(chosen.bank, x.shape[1], recipe, streams)
     mean, mean_reference = feature_mean(z, x, w.sample), feature_mean(z, y, w.reference)
-    value = mmd2_of_means(mean, mean_reference, N=len(x), M=len(y))
+    value = float(mmd2_of_means(mean, mean_reference, N=len(x), M=len(y)))
     if not w.are_equal:
-        value = np.sum((mean - mean_reference) ** 2)
+        value = float(np.sum((mean - mean_reference) ** 2))
         value -= own_noise(_at(z, x, mean)[:, 0], w.sample)
         value -= own_noise(_at(z, y, mean_reference)[:, 0], w.reference)
     if recipe.ranking == "evidence":

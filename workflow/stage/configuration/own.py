@@ -239,7 +239,7 @@ class Score(Section):
         list[Variation],
         must("its names must differ", lambda vs: len({v.name for v in vs}) == len(vs)),
     ] = key(
-        "systematic variations of the reference; the scores are then also given against the mixture "
+        "systematic variations of the reference; scores are then also given against the mixture "
         "of the reference and its variations that is nearest to the sample, each entry with the "
         "keys `name`, `table`, `weight`, `events`, `width` (docs/imperfect-reference.md)",
         default=[],
