@@ -175,7 +175,21 @@ def test_the_defaults_are_those_of_the_configuration():
     ("change", "message"),
     [
         ({"columns": ["a", "c"]}, r"score.columns: the sample has no column c; there are a, b"),
-        ({"columns": "ab"}, "columns must be a list of names, not the text 'ab'"),
+        ({"columns": "ab"}, "columns must be a list, not 'ab'"),
+        ({"columns": 3}, "columns must be a list, not 3"),
+        ({"bandwidths": 0.5}, "bandwidths must be a list, not 0.5"),
+        ({"ladder": [1, -1]}, "ladder"),
+        ({"id": 3}, "id must be the name of a column, not 3; values of your own can be"),
+        (
+            {"reference_weight": np.ones(9)},
+            "reference_weight must be the name of a column",
+        ),
+        ({"shared_events": "refused"}, "shared_events must be one of refuse, allow, not 'refused'"),
+        ({"calibration": 99}, "calibration must be a mapping, for example {'draws': 999}, not 99"),
+        (
+            {"calibration": {"from": "permutation"}},
+            "calibration from must be one of auto, permutations, .*, not 'permutation'",
+        ),
         ({"label": "a"}, "score.label: column a must hold 0 and 1"),
         ({"ranking": "size"}, "ranking must be one of contribution, evidence, not 'size'"),
         ({"calibration": {"drawn": 9}}, "calibration has no key drawn; there are from, draws"),

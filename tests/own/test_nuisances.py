@@ -175,3 +175,10 @@ def test_noise_is_told():
 def test_what_is_refused(variations, sentence):
     with pytest.raises(ValueError, match=sentence):
         score(wrong_sample(), variations=variations)
+
+
+def test_an_array_stands_for_the_features_of_a_table():
+    one, other = (
+        score(wrong_sample(), variations={"scale": table}) for table in (MOVED, MOVED.to_numpy())
+    )
+    assert one.nuisances.table.equals(other.nuisances.table)

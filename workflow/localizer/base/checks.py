@@ -6,7 +6,7 @@ input ends in a ``ValueError`` that a user can act on and never in a silent NaN.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -70,6 +70,21 @@ def integer(value: Any, name: str, *, minimum: int = 1, maximum: int | None = No
     if maximum is not None and value > maximum:
         raise ValueError(f"{name} must be at most {maximum}, it is {value}")
     return int(value)
+
+
+def one_of(value: Any, name: str, known: Iterable[str]) -> str:
+    """Return ``value``, one of some words."""
+    words = list(known)
+    if value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}, not {value!r}")
+    return str(value)
+
+
+def listed(values: Any, name: str) -> tuple[Any, ...]:
+    """Return ``values``, a list of something, as a tuple."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list, not {values!r}")
+    return tuple(values)
 
 
 def positive(value: Any, name: str) -> float:

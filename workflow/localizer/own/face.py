@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 from threadpoolctl import threadpool_limits
@@ -116,10 +116,19 @@ def score(
     [True, True, True]
     """
     settings = _calibration(calibration)
-    if isinstance(columns, str):
-        raise ValueError(f"columns must be a list of names, not the text {columns!r}")
+    columns = checks.listed(columns, "columns")
+    checks.one_of(shared_events, "shared_events", get_args(SharedEvents))
+    _refuse_no_names(
+        label=label, id=id, sample_weight=sample_weight, reference_weight=reference_weight
+    )
     recipe = Recipe(
-        *(coordinates, source, tuple(bandwidths), tuple(ladder), ranking, method, exact_limit),
+        coordinates=coordinates,
+        source=source,
+        factors=checks.listed(bandwidths, "bandwidths"),
+        ladder=checks.listed(ladder, "ladder"),
+        ranking=ranking,
+        method=method,
+        exact_limit=exact_limit,
         calibration_limit=settings["exact_limit"],
         n_per_bandwidth=features_per_bandwidth,
         companions=companions,
@@ -227,13 +236,27 @@ def _calibration(given: Mapping[str, Any] | None) -> dict[str, Any]:
         **{"from": CALIBRATION.source, "draws": CALIBRATION.draws},
         "exact_limit": CALIBRATION.exact_limit,
     }
+    if not isinstance(given or {}, Mapping):
+        raise ValueError(
+            f"calibration must be a mapping, for example {{'draws': 999}}, not {given!r}"
+        )
     settings = {**known, **(given or {})}
     if unknown := set(settings) - set(known):
         raise ValueError(
             f"calibration has no key {min(map(str, unknown))}; there are {', '.join(known)}"
         )
     checks.integer(settings["draws"], "calibration draws", minimum=39)
+    checks.one_of(settings["from"], "calibration from", get_args(NullDrawsFrom))
     return settings
+
+
+def _refuse_no_names(**given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise ValueError(
+                f"{name} must be the name of a column, not {value!r:.60}; values of "
+                "your own can be added to the table as a column"
+            )
 
 
 def _index(sample: Any, problem: Problem, event_id: str) -> pd.Index:

@@ -85,10 +85,7 @@ class Recipe:
             **{"ranking": RankedBy, "method": Method},
         }
         for name, kind in named.items():
-            if (value := getattr(self, name)) not in get_args(kind):
-                raise ValueError(
-                    f"{name} must be one of {', '.join(get_args(kind))}, not {value!r}"
-                )
+            checks.one_of(getattr(self, name), name, get_args(kind))
         object.__setattr__(self, "factors", checks.bandwidths(self.factors, "factors"))
         object.__setattr__(self, "ladder", checks.bandwidths(self.ladder, "ladder"))
         checks.integer(self.exact_limit, "exact_limit", minimum=0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from localizer.base import checks
 from localizer.base.checks import Array
@@ -102,13 +103,14 @@ def _prepared(name: str, this: Any, kept: _Kept, reference: Any) -> Variation:
             f"{said} has no key {min(map(str, unknown))}; there are {', '.join(_KEYS)}"
         )
     weight, which = options.get("weight") or "", options.get("events", "auto")
-    if which not in _EVENTS:
-        raise ValueError(f"{said}: events must be one of {', '.join(_EVENTS)}, not {which!r}")
+    checks.one_of(which, f"{said}: events", _EVENTS)
     own_table = options.get("table")
     if own_table is None or (isinstance(own_table, str) and not own_table):
         if not weight:
             raise ValueError(f"{said} needs a table, or the column of other weights")
         own_table, which = reference, "same"
+    if isinstance(own_table, np.ndarray) and own_table.shape[1:] == (len(kept.features),):
+        own_table = pd.DataFrame(own_table, columns=list(kept.features))
     table = as_table(own_table, f"variation {name}")
     if not isinstance(table, Table):
         table = of_frame(table)
