@@ -37,10 +37,19 @@ def samples(background=12):
 
 
 def bandwidths(auc=(0.5, 0.6, 0.65, 0.7, 0.68, 0.66, 0.6), *, bank=0.7, **changes):
-    """Return the findings of AUCs with errors of 0.01; ``changes`` are by number, as ``h0``."""
+    """Return the findings of AUCs whose steps have errors of 0.0141.
+
+    Four draws differ by far more, but by the same at every bandwidth. ``changes`` are by number,
+    as ``h0``.
+    """
     values = [changes.get(f"h{i}", value) for i, value in enumerate(auc)]
-    h = BANDWIDTHS[: len(values)]
-    scan = pd.DataFrame({"bandwidth": h, "auc": values, "auc_spread": 0.02, "draws": 4})
+    noise = 0.0122474487
+    rows = [
+        {"bandwidth": h, "draw": d, "auc": value + 0.1 * (d - 1.5) + noise * (-1) ** (i + d)}
+        for i, (h, value) in enumerate(zip(BANDWIDTHS, values, strict=False))
+        for d in range(4)
+    ]
+    scan = pd.DataFrame(rows)
     seeds = pd.DataFrame({"auc_evaluation": [bank - 0.1, bank + 0.1]})
     return Found(findings3_bandwidths, bandwidths=scan, seeds=seeds)
 
@@ -507,7 +516,8 @@ def test_measured_values_by_the_names_of_the_draws():
     fits = fits.assign(form=["plain", "plain", "plain", "finite"])
     fits["alpha_is"] = ["fixed", "free", "fixed", "fixed"]
     sweep = pd.DataFrame({"estimator": [PAIR], "m": 5, "R": 7, "auc": 0.8, "sic": 9.0})
-    bandwidths = pd.DataFrame({"auc": [0.4, 0.6, 0.5]})
+    # the best mean, which no single draw has
+    bandwidths = pd.DataFrame({"bandwidth": [1, 1, 2, 2], "auc": [0.4, 0.6, 0.5, 0.7]})
     assert findings3.measured_values(witness, bandwidths, sweep, fits) == {
         **{"auc_witness": 0.2, "sic_witness": 2.0, "auc_evaluation": 0.3, "sic_evaluation": 3.0},
         **{"auc_single": 0.6, "C": 3.0, "auc_pair_m5_R7": 0.8, "sic_pair_m5_R7": 9.0},

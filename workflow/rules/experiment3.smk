@@ -454,7 +454,7 @@ rule exp3_findings:
         counts=rules.lhco_samples.output.counts,
         witness=rules.exp3_performance.output.witness,
         numbers=rules.exp3_features.output.numbers,
-        bandwidths=rules.exp3_performance.output.bandwidths,
+        bandwidths=rules.exp3_performance.output.bandwidth_rows,
         sweep=rules.exp3_scaling.output.sweep,
         fits=rules.exp3_scaling.output.fits,
         repeated=rules.exp3_scaling.output.repeated,

@@ -203,7 +203,7 @@ def measured_values(
         "sic_witness": mixed["sic"],
         "auc_evaluation": evaluation["auc"],
         "sic_evaluation": evaluation["sic"],
-        "auc_single": bandwidths["auc"].max(),
+        "auc_single": bandwidths.groupby("bandwidth")["auc"].mean().max(),
         "C": law["C"],
     }
     for row in sweep.itertuples():

@@ -1,7 +1,7 @@
 """What Experiment III found in the scan of single bandwidths, one function a published id.
 
-A table ``bandwidths`` has the mean and the spread of the AUC on the evaluation sample over draws
-of features, by bandwidth.
+A table ``bandwidths`` has the AUC on the evaluation sample by bandwidth and draw of features. The
+bandwidths of a draw share their frequencies, so that differences are paired by draw.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from localizer.verdicts.registry import finding
 
 
 class Scan(NamedTuple):
-    """AUC and error by bandwidth, and the number of the largest AUC."""
+    """Bandwidths, the AUC by draw and bandwidth, its mean, and the number of the largest."""
 
     h: Array
+    draws: Array
     auc: Array
-    error: Array
     best: int
 
     @classmethod
     def of(cls, bandwidths: pd.DataFrame) -> Scan:
         """Return the scan of a table."""
-        auc = bandwidths["auc"].to_numpy()
-        error = bandwidths["auc_spread"].to_numpy() / np.sqrt(bandwidths["draws"].to_numpy())
-        return cls(bandwidths["bandwidth"].to_numpy(), auc, error, int(np.argmax(auc)))
+        table = bandwidths.pivot(index="draw", columns="bandwidth", values="auc")
+        mean = table.mean().to_numpy()
+        return cls(table.columns.to_numpy(), table.to_numpy(), mean, int(np.argmax(mean)))
 
     @property
     def octaves(self) -> float:
@@ -39,9 +39,7 @@ class Scan(NamedTuple):
 
     def step(self, start: int, end: int) -> tuple[float, float]:
         """Return the change of the AUC between two bandwidths, and its error."""
-        return float(self.auc[end] - self.auc[start]), math.hypot(
-            self.error[end], self.error[start]
-        )
+        return _mean(self.draws[:, end] - self.draws[:, start])
 
 
 @finding("e3.bandwidth_maximum")
@@ -103,6 +101,14 @@ def bank_near_best(bandwidths: pd.DataFrame, seeds: pd.DataFrame) -> Finding:
     bank = float(seeds["auc_evaluation"].mean())
     return statement(
         float(scan.auc[scan.best]) - bank,
-        error=float(scan.error[scan.best]),
+        error=_mean(scan.draws[:, scan.best])[1],
         note=f"best single-scale AUC less the bank's {bank:.4f}, means over draws of features",
     )
+
+
+# --- helpers -------------------------------------------------------------------------------
+
+
+def _mean(values: Array) -> tuple[float, float]:
+    """Return the mean of some draws, and its error."""
+    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
