@@ -467,26 +467,6 @@ def test_errors_of_the_plain_fit_know_the_nesting(swept):
     assert abs(ratio - 1) < 5 / np.sqrt(2 * draws)
 
 
-def test_finite_deviation_is_one_on_the_law_and_zero_without():
-    points = pd.DataFrame({"exposure": [1e4, 2e4, 5e4], "q_predicted": [1.3e2, 6e1, 2.1e1]})
-    V = np.diag([0.01, 0.02, 0.01])
-    on_it = scaling_law.finite_deviation(points.assign(q=points["q_predicted"]), V, C=1e6)
-    assert on_it[0] == pytest.approx(1)
-    off_it = scaling_law.finite_deviation(points.assign(q=1e6 / points["exposure"]), V, C=1e6)
-    assert off_it[0] == pytest.approx(0, abs=1e-12)
-    assert off_it[1] == on_it[1]
-
-
-def test_the_error_of_the_deviation_by_hand():
-    """One point: its error over the predicted deviation; two equal ones know it better."""
-    points = pd.DataFrame({"exposure": [1e4, 1e4], "q": [120.0, 140.0], "q_predicted": 130.0})
-    expected, seen = np.log(1.3), np.log([1.2, 1.4])
-    one = scaling_law.finite_deviation(points[:1], [[0.04]], C=1e6)
-    assert one == pytest.approx((seen[0] / expected, 0.2 / expected), rel=1e-9)
-    both = scaling_law.finite_deviation(points, 0.04 * np.eye(2), C=1e6)
-    assert both == pytest.approx((seen.mean() / expected, 0.2 / expected / np.sqrt(2)), rel=1e-9)
-
-
 def test_a_fit_needs_points(swept):
     sweep, covariance, moments = swept
     with pytest.raises(ValueError, match="at least 3 points, 1e"):
@@ -860,14 +840,10 @@ def test_findings_of_the_sweep(swept):
     pair = sweep[sweep["estimator"] == "pair"]
     repeated = scaling_law.fit_realizations(stream(SEED, "fit"), pair, covariance, draws=10)
     repeated = pd.concat([repeated.assign(points=name) for name in ("all", "shown")])
-    low = (pair["exposure"] < 1e6).to_numpy()
-    deviation, error = scaling_law.finite_deviation(
-        pair[low], covariance[np.ix_(low, low)], C=moments.C
-    )
-    assert abs(deviation - 1) < 5 * error
-    law = {"deviation": deviation, "deviation_error": error, "scatter_shown": 0.1}
-    law |= {"alpha_shown": 1.001, "points_shown": 10}
-    given = {"sweep": sweep, "fits": fits, "repeated": repeated, "law": law}
+    law = {"alpha_shown": 1.001, "points_shown": 10, "scatter_shown": 0.1}
+    lowest = pair[pair["exposure"] == pair["exposure"].min()]
+    lowest = pd.concat([lowest.assign(q=lowest["q_predicted"] * scale) for scale in (0.99, 1.01)])
+    given = {"sweep": sweep, "fits": fits, "repeated": repeated, "law": law, "lowest": lowest}
     given |= {"published": {row.id: row for row in PUBLISHED}, "moments": moments}
     given |= {"seeds": None, "surrogates": None, "edition": "subset"}
     found = [

@@ -128,7 +128,7 @@ def test_experiment2(run, given):
 
 def test_experiment3(run, given):
     params = {"m": 100, "m_scan_R": 20, "fit_minimum": 4.0}
-    tables = "counts witness bandwidths sweep fits repeated surrogates seeds"
+    tables = "counts witness bandwidths sweep lowest fits repeated surrogates seeds"
     written = run(
         "exp3_findings",
         params,
@@ -136,14 +136,14 @@ def test_experiment3(run, given):
         texts={
             "numbers": json.dumps({"moments": MOMENTS, "dimension": 12, "edition": "subset"}),
             "published": PUBLISHED + ROWS,
-            "law": '{"deviation": 1.0}',
+            "law": '{"alpha_shown": 1.0}',
         },
     )
     assert sorted(names(written)) == sorted(given.pop("ids")) == ids("III")
     assert given == {
         **params,
         **{name: name for name in tables.split()},
-        **{"published": {"a": KNOWN, "b": CLAIM}, "law": {"deviation": 1.0}},
+        **{"published": {"a": KNOWN, "b": CLAIM}, "law": {"alpha_shown": 1.0}},
         **{"moments": PairMoments(**MOMENTS), "dimension": 12, "edition": "subset"},
         "measured": ("measured", "witness", "bandwidths", "sweep", "fits"),
     }

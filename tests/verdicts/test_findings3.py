@@ -103,8 +103,11 @@ def scaling(*, alpha=1.0, rarer=20, deviation=1.0, scatter=0.04, by_R=-1.0, by_m
     repeated = pd.DataFrame({"points": "all", "alpha": 7.0, "scatter": every})
     shown = pd.DataFrame({"points": "shown", "alpha": [0.9, 1.0, 1.4], "scatter": [1.0, 2.0, 6.0]})
     law = {"alpha_shown": alpha, "points_shown": 13.0, "scatter_shown": 0.1}
-    law |= {"deviation": deviation, "deviation_error": 0.1}
+    # C / exposure is 1/2; of the predicted q, 2, a part in log q is seen, with an error of 0.07
+    seen = 0.5 * 4**deviation
+    lowest = pd.DataFrame({"q": seen * np.array([0.9, 1.1]), "q_predicted": 2.0, "exposure": 4.0})
     given = {"sweep": sweep, "fits": fits, "repeated": pd.concat([repeated, shown]), "law": law}
+    given["lowest"] = lowest
     return Found(findings3_scaling, **given, published=published(scatter="3.0"), fit_minimum=4.0)
 
 
@@ -489,8 +492,9 @@ def test_of_ranks_the_smaller_is_the_stricter():
 
 def test_notes_of_the_law():
     found = scaling()
-    # q R m^2 = 1 at the lowest exposure, where C is 2; the typical error lies within the fit
-    assert "predicted are -50 %" in found["e3.pre_asymptotic"].note
+    assert "predicted are 300 %" in found["e3.pre_asymptotic"].note
+    assert found["e3.pre_asymptotic"].error == pytest.approx(0.1 / math.log(4))
+    # the typical error lies within the fit
     assert "own error is 0.02" in found["e3.collapse"].note
     assert "in R at m = 8" in found["e3.witness_variance"].note
     assert "in m at R = 4" in found["e3.witness_variance"].note

@@ -46,6 +46,7 @@ INPUTS = {
     ),
     "experiment3": (
         "experiment3/bandwidths.csv",
+        "experiment3/lowest.csv",
         "experiment3/numbers.json",
         "experiment3/repeated_fits.csv",
         "experiment3/scaling.json",

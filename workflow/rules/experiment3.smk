@@ -142,6 +142,33 @@ rule exp3_sweep:
         "../scripts/exp3_sweep.py"
 
 
+rule exp3_lowest:
+    input:
+        **compiled("exp3_lowest.py"),
+        compressed=rules.exp3_features.output.compressed,
+        targets=rules.exp3_features.output.targets,
+        numbers=rules.exp3_features.output.numbers,
+    output:
+        result("experiment3/lowest.csv"),
+    log:
+        result("logs/exp3_lowest.log"),
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        **needs(gb=2),
+    params:
+        seed=config["seed"],
+        runs=EXPERIMENT3["lowest_runs"],
+        m=min(JOBS.sweeps),
+        R=min(JOBS.sweeps[min(JOBS.sweeps)].R),
+        after=max(JOBS.sweeps[min(JOBS.sweeps)].R),
+        group_size=JOBS.sweeps[min(JOBS.sweeps)].group_size,
+        replacement=EXPERIMENT3["replacement"],
+        target=EXPERIMENT3["target"],
+    script:
+        "../scripts/exp3_lowest.py"
+
+
 rule exp3_scaling:
     input:
         code=code("exp3_scaling.py"),
@@ -459,6 +486,7 @@ rule exp3_findings:
         fits=rules.exp3_scaling.output.fits,
         repeated=rules.exp3_scaling.output.repeated,
         law=rules.exp3_scaling.output.numbers,
+        lowest=rules.exp3_lowest.output[0],
         surrogates=rules.exp3_scatter.output.surrogates,
         seeds=rules.exp3_scatter.output.seeds,
     output:

@@ -14,7 +14,8 @@ from localizer.verdicts import (
 from stage import Stage, files
 
 with Stage(snakemake):
-    names = ("counts", "witness", "bandwidths", "sweep", "fits", "repeated", "surrogates", "seeds")
+    names = ("counts", "witness", "bandwidths", "sweep", "lowest", "fits", "repeated")
+    names = (*names, "surrogates", "seeds")
     tables = {name: pd.read_csv(snakemake.input[name]) for name in names}
     numbers = files.read_json(snakemake.input.numbers)
     rows = board.read_published(pd.read_csv(snakemake.input.published, dtype=str))

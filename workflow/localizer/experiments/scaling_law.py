@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -31,7 +30,7 @@ class ScalingStudy:
     repeated
         The plain fit in simulated repetitions, of ``all`` points and of the ``shown`` ones.
     numbers
-        The deviation from the law below the fit's range, and the fit to the shown points.
+        The fit to the shown points.
     """
 
     sweep: pd.DataFrame
@@ -89,18 +88,12 @@ def study(
         ).assign(points=name)
         for name, keep in (("all", used), ("shown", shown))
     ]
-    deviation, deviation_error = finite_deviation(
-        pair[~used], covariance[np.ix_(~used, ~used)], C=moments.C
-    )
     law = power_law.fit_power_law(pair[shown]["exposure"], pair[shown]["q"])
     return ScalingStudy(
         sweep,
         fit_table(found, moments.C),
         pd.concat(repeated, ignore_index=True),
-        {
-            **{"deviation": deviation, "deviation_error": deviation_error},
-            **{"alpha_shown": law.alpha, "scatter_shown": law.scatter, "points_shown": law.points},
-        },
+        {"alpha_shown": law.alpha, "scatter_shown": law.scatter, "points_shown": law.points},
     )
 
 
@@ -252,19 +245,3 @@ def fit_realizations(
         law = power_law.fit_power_law(exposure, np.exp(centre + root @ noise))
         rows.append({"alpha": law.alpha, "C": law.C, "scatter": law.scatter})
     return pd.DataFrame(rows)
-
-
-def finite_deviation(
-    points: pd.DataFrame, covariance: npt.ArrayLike, *, C: float
-) -> tuple[float, float]:
-    """Return how much of the predicted deviation from C/(R m^2) some points show, with error.
-
-    log(q R m^2 / C) is fitted in proportion to its prediction, with the covariance of the
-    points as weights: 1 if the deviation is the predicted one, 0 if there is none.
-    """
-    scale = C / points["exposure"].to_numpy(float)
-    seen = np.log(points["q"].to_numpy() / scale)
-    expected = np.log(points["q_predicted"].to_numpy() / scale)
-    weighted = np.linalg.solve(checks.points(covariance, "covariance", d=len(points)), expected)
-    information = float(expected @ weighted)
-    return float(seen @ weighted) / information, 1 / math.sqrt(information)

@@ -57,9 +57,9 @@ def nscan(scan: pd.DataFrame) -> Iterator[Figure]:
 
 @contextmanager
 def marginal_recovery(typical: pd.DataFrame, runs: pd.DataFrame) -> Iterator[Figure]:
-    """Draw the AUC of the batch estimators against R in the typical toy, and over all toys."""
+    """Draw the AUC of the batch estimators against R in the typical toy, and over toys."""
     pair = runs[runs["estimator"] == "pair"].groupby(["construction", "R"])["auc"]
-    mean, spread = pair.mean(), pair.std(ddof=1)
+    mean, spread, toys = pair.mean(), pair.std(ddof=1), pair.count().min()
     with style.canvas(2, height=2.9) as (figure, panels):
         for panel, construction, title in zip(
             panels,
@@ -77,7 +77,7 @@ def marginal_recovery(typical: pd.DataFrame, runs: pd.DataFrame) -> Iterator[Fig
                 color=style.GREY,
                 alpha=0.2,
                 linewidth=0,
-                label=f"pair, all toys: {middle.iloc[-1]:.3f}$\\,\\pm\\,${width.iloc[-1]:.3f}",
+                label=f"pair, {toys} toys: {middle.iloc[-1]:.3f}$\\,\\pm\\,${width.iloc[-1]:.3f}",
             )
             loo = exact["auc_loo_exact"]
             panel.axhline(loo, color=style.VERMILION, label=f"LOO witness {loo:.3f}")

@@ -325,6 +325,10 @@ class Experiment3(Section):
     )
     replacement: bool = key("whether a batch may contain an event twice", "exp-lhco: yes")
     fit_minimum: Positive = key("smallest R m^2 in the power-law fit", "exp-lhco")
+    lowest_runs: Toys = key(
+        "further runs at the smallest m and R, where the deviation from the power law is largest",
+        "beyond the paper",
+    )
     fit_draws: Toys = key(
         "simulated repetitions of the fit, for the spread of alpha and of the scatter",
         "beyond the paper",
