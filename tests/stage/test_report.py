@@ -4,6 +4,7 @@ import base64
 import re
 from pathlib import Path
 
+import browser
 import pandas as pd
 import pytest
 from localizer.verdicts import board
@@ -50,7 +51,7 @@ def page(tmp_path, monkeypatch):
     row = dict.fromkeys(board.COLUMNS, "")
     first = {"id": "e1.a_b", "experiment": "I", "published": "9.2287e-4", "reproduced": "9.2e-4"}
     first |= {"published_error": "1.25e-06", "published_error_from": "printed", "verdict": "agrees"}
-    second = {"id": "e2.c", "experiment": "II", "value": "False", "verdict": "disagrees"}
+    second = {"id": "e2.c_c", "experiment": "II", "value": "False", "verdict": "disagrees"}
     second |= {
         "quantity": "all is well",
         "reproduced": "0.25",
@@ -96,7 +97,7 @@ def test_the_page_opens_with_what_does_not_hold(page):
     opening = text[: text.index("<main")]
     assert "1 of 3 numbers and claims that could be judged do not hold" in opening
     words = " ".join(re.sub("<[^>]+>", "", opening).split())
-    assert re.search(r"All is well \(sec. 2\). Found: 0.250*. It is not. e2.c", words)
+    assert re.search(r"All is well \(sec. 2\). Found: 0.250*. It is not. e2.c_c", words)
     assert "1 with the verdict tension A slope" in words
     assert opening.index("All is well") < opening.index("A slope")
 
@@ -158,3 +159,25 @@ def test_nothing_comes_from_outside(page):
     assert all(source.startswith("data:") for source in sources)
     assert "@import" not in text
     assert "url(" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not browser.BROWSER, reason="no chromium on this machine")
+@pytest.mark.parametrize("width", [1300, 390])
+def test_a_verdict_and_a_finding_lead_to_their_rows(page, tmp_path, width):
+    """On a desktop and on a phone, which shows the page without scrolling sideways."""
+    path = tmp_path / "results/mine/report.html"
+    path.write_text(page("Experiment I", "Experiment I", "Scoreboard"))
+    visible = """[...document.getElementById("scores").tBodies[0].rows]
+        .filter(row => row.checkVisibility()).map(row => row.cells[0].dataset.sort)"""
+    with browser.opened(path.as_uri(), tmp_path / "browser", width=width) as opened:
+        assert opened.ask("document.documentElement.scrollWidth") <= width
+        assert opened.ask(visible) == []
+        wanted = {"disagrees": ["e2.c_c"], "agrees": ["e1.a_b"], "tension": ["e3.d"]}
+        for verdict, ids in wanted.items():
+            opened.ask(f"document.querySelector('[data-only={verdict}]').click()")
+            assert opened.ask(visible) == ids
+        opened.ask("document.querySelector('a.row[data-id=\"e2.c_c\"]').click()")
+        assert opened.ask(visible) == ["e2.c_c"]
+        assert opened.ask("document.getElementById('count').textContent") == "1 of 4 rows"
+        assert opened.complaints() == []

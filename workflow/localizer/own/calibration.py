@@ -41,8 +41,13 @@ COLUMNS = {
     "cross_fitted": "cross-fitted score",
     "profiled": "profiled score",
     "profiled_error": "its standard error",
+    "profiled_rank": "profiled rank",
+    "absorbed": "absorbed by the variations",
+    "theta": "size (theta)",
     "told": "told from noise",
     "shift": "shift / standard deviations",
+    "variance_raw_over_matched": "variance, raw over matched",
+    "correlation_with_loo": "correlation with the score",
 }
 """What the columns of the tables are called where people read them."""
 LEVELS = {"low": 0.025, "median": 0.5, "high": 0.975}

@@ -65,7 +65,7 @@ def responsible(scores: pd.DataFrame, *, top: int) -> pd.DataFrame:
 def deficits(scores: pd.DataFrame, *, top: int) -> pd.DataFrame:
     """Return the events with the lowest scores, lowest first: at most ``top``, negative ones only.
 
-    They lie where the sample has too few events. Where it has none at all, no event tells.
+    They lie where the sample has too few events; where it has none at all, there is none to list.
     """
     listed = scores[scores["departure"] == "deficit"]
     return listed.sort_values("rank", ascending=False).head(top)
