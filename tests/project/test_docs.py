@@ -407,3 +407,53 @@ def test_the_citation_names_the_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert citation["version"] == localizer.__version__
     assert citation["license"] == project["license"]
+
+
+# --- python ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """Change to a folder with tables of the names that the pages use."""
+    monkeypatch.chdir(tmp_path)
+    rng = localizer.stream(1, "test_docs")
+    usual = pd.DataFrame(rng.normal(size=(300, 2)), columns=["speed", "load"])
+    other = pd.DataFrame(rng.normal(size=(200, 2)), columns=["speed", "load"])
+    other.iloc[:30] = [1.5, 1.5] + 0.1 * other.iloc[:30].to_numpy()
+    for name, table in {
+        **{"may": usual, "june": other, "reference": usual, "sample": other},
+        **{"scale_up": 1.2 * usual, "wider": usual + [0.0, 0.5]},
+    }.items():
+        table.to_csv(f"{name}.csv", index=False)
+
+
+def executed(page):
+    """Run the blocks of a page in Python and return what they define."""
+    names = {"__name__": "__docs__"}
+    for text in blocks(ROOT / page, "python"):
+        exec(compile(text, page, "exec"), names)
+    return names
+
+
+def test_the_lines_for_own_data_find_what_is_there(tables, capsys):
+    names = executed("docs/own-data.md")
+    assert names["result"].p_value < 0.01
+    assert (names["result"].top(10).index < 30).all()
+    assert "june.html" in os.listdir()
+    assert "departs" in capsys.readouterr().out
+    assert names["tail"](np.array([[1.0, 2.0]]), np.array([[0.0, 3.0]])) == 0.5
+
+
+def test_the_lines_for_a_wrong_reference_run(tables, capsys):
+    names = executed("docs/imperfect-reference.md")
+    assert names["result"].nuisances.table["variation"].tolist() == ["energy scale", "resolution"]
+    assert "energy scale" in capsys.readouterr().out
+
+
+def test_the_competitor_of_the_documentation_finds_a_clump():
+    competitor = executed("docs/comparison.md")
+    rng = localizer.stream(1, "test_docs", "competitor")
+    sample, reference = rng.normal(size=(400, 2)), rng.normal(size=(400, 2))
+    sample[:60] = 1.0 + 0.1 * sample[:60]
+    scores = competitor["score"](sample, reference, rng)
+    assert localizer.auc(scores, np.arange(400) < 60) > 0.85
