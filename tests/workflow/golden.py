@@ -12,6 +12,7 @@ import argparse
 import io
 import json
 import lzma
+import re
 import sys
 import tarfile
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+LONG = re.compile(rb"-?\d+\.\d{12,}(?:e[-+]\d+)?")
 COLUMNS = ["id", "kind", "measure", "reproduced", "reproduced_error", "n", "value", "verdict"]
 #: the rules that read the tables below and judge them
 RULES = ("exp1_findings", "exp2_findings", "exp3_findings", "scoreboard")
@@ -69,12 +71,17 @@ def edition_of(run):
 
 
 def pack(run, names, archive):
-    """Write the named files of a run into one archive, the same bytes for the same files."""
+    """Write the named files of a run into one archive, the same bytes for the same files.
+
+    The draws, by far the largest table, keep twelve digits, far beyond the tolerance.
+    """
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as tar:
         for name in sorted(names):
             entry = tarfile.TarInfo(name)
             data = (run / name).read_bytes()
+            if name == "experiment3/surrogates.csv":
+                data = LONG.sub(lambda found: b"%.12g" % float(found[0]), data)
             entry.size = len(data)
             tar.addfile(entry, io.BytesIO(data))
     archive.write_bytes(lzma.compress(content.getvalue(), preset=9 | lzma.PRESET_EXTREME))
