@@ -422,7 +422,7 @@ def tables(tmp_path, monkeypatch):
     other.iloc[:30] = [1.5, 1.5] + 0.1 * other.iloc[:30].to_numpy()
     for name, table in {
         **{"may": usual, "june": other, "reference": usual, "sample": other},
-        **{"scale_up": 1.2 * usual, "wider": usual + [0.0, 0.5]},
+        **{"scale_up": 1.2 * usual, "wider": usual.add([0.0, 0.5])},
     }.items():
         table.to_csv(f"{name}.csv", index=False)
 
@@ -435,16 +435,18 @@ def executed(page):
     return names
 
 
-def test_the_lines_for_own_data_find_what_is_there(tables, capsys):
+@pytest.mark.usefixtures("tables")
+def test_the_lines_for_own_data_find_what_is_there(capsys):
     names = executed("docs/own-data.md")
     assert names["result"].p_value < 0.01
     assert (names["result"].top(10).index < 30).all()
-    assert "june.html" in os.listdir()
+    assert Path("june.html").exists()
     assert "departs" in capsys.readouterr().out
     assert names["tail"](np.array([[1.0, 2.0]]), np.array([[0.0, 3.0]])) == 0.5
 
 
-def test_the_lines_for_a_wrong_reference_run(tables, capsys):
+@pytest.mark.usefixtures("tables")
+def test_the_lines_for_a_wrong_reference_run(capsys):
     names = executed("docs/imperfect-reference.md")
     assert names["result"].nuisances.table["variation"].tolist() == ["energy scale", "resolution"]
     assert "energy scale" in capsys.readouterr().out
