@@ -71,3 +71,9 @@ def test_an_auc_needs_both_labels(label, expected):
         calibration.auc_by_label(scores if label is None else scores.assign(label=label))
         == expected
     )
+
+
+def test_too_few_draws_are_said_to_be_too_few():
+    """With 99 draws p may be 0.01, which is a departure; with 98 it cannot."""
+    assert "draws" not in calibration.answer(0.03, 99)
+    assert "With 98 draws p cannot be smaller" in calibration.answer(0.03, 98)

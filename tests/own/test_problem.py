@@ -227,6 +227,13 @@ def test_some_events_are_kept_and_all_are_checked(frame):
         kept(sample, pd.concat([other(frame), frame[5:6]]))
 
 
+def test_shared_events_are_those_of_the_sample(frame):
+    """Two of them may be equal to one of the reference."""
+    sample = pd.concat([frame, frame[5:6]], ignore_index=True)
+    with pytest.raises(ValueError, match="2 events of the sample are also in the reference"):
+        select(sample, pd.concat([other(frame), frame[5:6]]))
+
+
 def test_rows_with_one_fingerprint_are_compared_themselves(frame, monkeypatch):
     monkeypatch.setattr(
         problem.pd.util, "hash_pandas_object", lambda rows, **_: np.zeros(len(rows), np.uint64)

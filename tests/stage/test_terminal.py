@@ -268,13 +268,13 @@ def test_the_end_is_the_verdict_the_file_and_the_data(tmp_path):
     (tmp_path / "scoreboard.txt").write_text("Scoreboard: 3 agrees.\nmore\n")
     (tmp_path / "report.html").touch()
     (tmp_path / "lhco").mkdir()
-    edition = {"name": "subset", "why": "subset, the best available: fewer; full cannot"}
+    edition = {"name": "subset", "why": "subset, the best available: fewer: 3; full cannot"}
     (tmp_path / "lhco" / "edition.json").write_text(json.dumps(edition))
     rules = ("scoreboard", "report", "lhco_edition")
     assert terminal.closing(tmp_path, rules, []) == [
         "Scoreboard: 3 agrees.",
         f"Open {tmp_path / 'report.html'}",
-        "LHC Olympics data: edition subset, fewer.",
+        "LHC Olympics data: edition subset, fewer: 3.",
     ]
     assert terminal.closing(tmp_path, ["fig04"], ["a.png", "b", "c", "d", "e"]) == [
         "Files: a.png, b, c, and 2 more"
