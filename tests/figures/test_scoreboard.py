@@ -73,11 +73,11 @@ def test_a_pull_beyond_the_edge_stays_on_the_figure():
     assert max(abs(x) for x in xs) < min(-low, high)
 
 
-def test_other_statistics_and_the_edition_stand_on_its_face():
+def test_other_sizes_and_the_edition_stand_on_its_face():
     drawn = drawing.points(scores(not_comparable="smoke: not the paper's statistics"))
     assert set(drawn["track"]) == {"not comparable"}
     with drawing.scoreboard(
-        drawn, other_statistics="smoke: not the paper's statistics", edition="surrogate"
+        drawn, other_sizes="smoke: not the paper's statistics", edition="surrogate"
     ) as figure:
         assert "smoke: not the paper's statistics: verdicts do not apply" in figure.get_suptitle()
         assert "edition surrogate" in figure.get_suptitle()

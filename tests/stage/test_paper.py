@@ -325,5 +325,5 @@ def test_numbers_are_formatted_as_they_should(folder):
         typesetting.compiled(
             folder / "main.typ",
             root=folder,
-            inputs={"results": "/results", "config": "{}", "other-statistics": ""},
+            inputs={"results": "/results", "config": "{}", "other-sizes": ""},
         )

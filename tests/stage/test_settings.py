@@ -164,7 +164,7 @@ def test_a_key_that_is_written_twice_is_refused(tmp_path):
         ),
         (
             {"experiment1": {"m_scan": {"m": []}}},
-            "experiment1.m_scan.m is []; it must have at least 1 entries.",
+            "experiment1.m_scan.m is []; it must have at least 2 entries.",
         ),
         (
             {"experiment1": {"m_scan": {"m": [5, 5]}}},

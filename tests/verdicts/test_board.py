@@ -271,7 +271,7 @@ def test_findings_must_be_finite_and_unique():
         board.board([], [Finding("a", 1.0), Finding("a", 1.0)])
 
 
-def test_a_run_of_other_statistics_is_not_judged():
+def test_a_run_of_other_sizes_is_not_judged():
     rows = pd.DataFrame([dict.fromkeys(board.COLUMNS, "")] * 3)
     said = board.summary(rows, not_comparable="smoke: not the paper's statistics")
     assert "smoke: not the paper's statistics" in said

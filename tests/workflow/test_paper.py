@@ -23,12 +23,12 @@ def copy(finished, tmp_path):
     return tmp_path
 
 
-def inputs_of(folder, *, other_statistics="smoke: not the paper's statistics"):
+def inputs_of(folder, *, other_sizes="smoke: not the paper's statistics"):
     provenance = json.loads((folder / "results/smoke/provenance.json").read_text())
     return {
         "results": "/results/smoke",
         "config": json.dumps(provenance["config"]),
-        "other-statistics": other_statistics,
+        "other-sizes": other_sizes,
     }
 
 
@@ -95,7 +95,7 @@ def test_a_small_run_says_so_on_its_first_page(copy):
 @pytest.mark.parametrize("edition", ["full", "subset", "surrogate", "zenodo"])
 def test_every_edition_is_named_on_the_first_page(copy, edition):
     (copy / "results/smoke/lhco/edition.json").write_text(json.dumps({"name": edition}))
-    face = text_of(copy, other_statistics="")[:1500]
+    face = text_of(copy, other_sizes="")[:1500]
     assert f"edition {edition}," in face
     assert ("No real collider events" in face) == (edition == "surrogate")
     assert "not the paper's statistics" not in face
@@ -110,14 +110,14 @@ def test_a_failing_row_without_a_discussion_stands_there_with_its_note(copy):
         return [*rows, {**row, **verdict, "published": "", "verdict": "disagrees"}]
 
     rewrite(copy, plant)
-    text = text_of(copy, other_statistics="")
+    text = text_of(copy, other_sizes="")
     assert "A planted claim e9.planted" in text
     assert f"A{note[1:]}." in text
 
 
 def test_a_discussion_stands_there_only_if_its_row_fails(copy):
     sentence = "The oracle cannot reach one half"
-    assert sentence not in text_of(copy, other_statistics="")
+    assert sentence not in text_of(copy, other_sizes="")
 
     def fail(rows):
         return [
@@ -125,7 +125,7 @@ def test_a_discussion_stands_there_only_if_its_row_fails(copy):
         ]
 
     rewrite(copy, fail)
-    assert sentence in text_of(copy, other_statistics="")
+    assert sentence in text_of(copy, other_sizes="")
 
 
 def test_missing_numbers_do_not_stop_it(copy):

@@ -55,7 +55,7 @@ config.update(resolved)
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(".cache/numba").resolve()))
 
 # Only the paper's own statistics can be held against the paper.
-OTHER_STATISTICS = (
+OTHER_SIZES = (
     f"{config['run']}: not the paper's statistics"
     if check.differs(config, SHIPPED)
     else ""

@@ -31,7 +31,7 @@ rule scoreboard:
     conda:
         "../../envs/analysis.yaml"
     params:
-        not_comparable=OTHER_STATISTICS,
+        not_comparable=OTHER_SIZES,
     script:
         "../scripts/scoreboard.py"
 
@@ -50,7 +50,7 @@ rule supp_scoreboard:
     conda:
         "../../envs/analysis.yaml"
     params:
-        other_statistics=OTHER_STATISTICS,
+        other_sizes=OTHER_SIZES,
     script:
         "../scripts/draw_scoreboard.py"
 
@@ -79,6 +79,6 @@ rule paper:
         "../../envs/paper.yaml"
     params:
         config={name: config[name] for name in PAPER_SECTIONS},
-        other_statistics=OTHER_STATISTICS,
+        other_sizes=OTHER_SIZES,
     script:
         "../scripts/paper.py"

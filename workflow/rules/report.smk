@@ -49,7 +49,7 @@ rule report:
         "../../envs/analysis.yaml"
     params:
         run=config["run"],
-        notice=OTHER_STATISTICS,
+        notice=OTHER_SIZES,
         content=lambda wildcards: reported(),
         # the page does not wait for typesetting, which may fail
         downloads=[

@@ -5,7 +5,7 @@ STATISTICS_PARTS = [
     f"{name}_{part}" for name, jobs in JOBS.statistics.items() for part in jobs.parts
 ]
 STATISTICS_OPTIONS = {"features": STATISTICS["features"], **STATISTICS["classifier"]}
-OTHER_STATISTICS_CHAPTER = "Beyond the paper: other statistics"
+STATISTICS_CHAPTER = "Beyond the paper: other statistics"
 
 
 rule statistics_part:
@@ -76,11 +76,11 @@ rule statistics_summary:
         ),
         maps=rules.statistics_map.output[0],
     output:
-        table=table("statistics", OTHER_STATISTICS_CHAPTER, "Other statistics compared"),
+        table=table("statistics", STATISTICS_CHAPTER, "Other statistics compared"),
         points=result("statistics/points.csv"),
         cost=shown(
             "benchmarks/statistics_cost.csv",
-            OTHER_STATISTICS_CHAPTER,
+            STATISTICS_CHAPTER,
             "What each statistic costs",
         ),
     log:
@@ -97,7 +97,7 @@ rule statistics_summary:
 FIGURES["statistics"] = {
     "supp_statistics": drawn(
         "What each statistic localizes",
-        chapter=OTHER_STATISTICS_CHAPTER,
+        chapter=STATISTICS_CHAPTER,
         options={name: BENCHMARK["model"][name] for name in ("mean", "sigma_s")},
         points=rules.statistics_summary.output.points,
     ),

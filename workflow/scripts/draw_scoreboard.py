@@ -10,6 +10,6 @@ with Stage(snakemake):
     points = scoreboard.points(pd.read_csv(snakemake.input.scores))
     files.write_csv(points, snakemake.output.points)
     with scoreboard.scoreboard(
-        points, other_statistics=snakemake.params.other_statistics, edition=edition
+        points, other_sizes=snakemake.params.other_sizes, edition=edition
     ) as figure:
         files.write_figure(figure, *snakemake.output.drawn)

@@ -18,7 +18,7 @@ with Stage(snakemake, record=False) as stage:
         inputs={
             "results": f"/{results.relative_to(root)}",
             "config": json.dumps(snakemake.params.config),
-            "other-statistics": snakemake.params.other_statistics,
+            "other-sizes": snakemake.params.other_sizes,
         },
     )
     for warning in warnings:

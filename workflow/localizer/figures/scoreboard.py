@@ -77,7 +77,7 @@ def _places(part: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
 
 @contextmanager
 def scoreboard(
-    drawn: pd.DataFrame, *, other_statistics: str = "", edition: str = "full"
+    drawn: pd.DataFrame, *, other_sizes: str = "", edition: str = "full"
 ) -> Iterator[Figure]:
     """Draw the pulls, the ranks and the marks of every experiment.
 
@@ -85,7 +85,7 @@ def scoreboard(
     ----------
     drawn
         What :func:`points` returns.
-    other_statistics
+    other_sizes
         Why no verdict applies (smoke sizes), if none does; written on the figure's face.
     edition
         The edition of the LHC Olympics sample; on the face too, unless it is the full one.
@@ -112,7 +112,7 @@ def scoreboard(
                 panels[0].set_xlabel("pull: an ensemble, a fit, few draws")
                 panels[1].set_xlabel("rank $p$ of one realization of the author's")
                 panels[2].set_xlabel("exact values and statements")
-        stamps = [f"{other_statistics}: verdicts do not apply"] if other_statistics else []
+        stamps = [f"{other_sizes}: verdicts do not apply"] if other_sizes else []
         if edition != "full":
             stamps.append(f"Experiment III: edition {edition} of the LHC Olympics sample")
         if stamps:

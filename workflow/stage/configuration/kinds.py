@@ -66,6 +66,8 @@ Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Coordinate: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
 Point: TypeAlias = Annotated[list[Coordinate], Field(min_length=2, max_length=2)]
 BatchSizes: TypeAlias = Annotated[list[BatchSize], Field(min_length=1, max_length=100), DISTINCT]
+# claims about a scan are slopes
+BatchScan: TypeAlias = Annotated[list[BatchSize], Field(min_length=2, max_length=100), DISTINCT]
 Bandwidths: TypeAlias = Annotated[list[Positive], Field(min_length=1, max_length=100), DISTINCT]
 Counts: TypeAlias = Annotated[list[Count], Field(min_length=1, max_length=100), DISTINCT]
 Checkpoints: TypeAlias = Annotated[Counts, ORDERED]

@@ -17,6 +17,7 @@ from stage.configuration.kinds import (
     AtLeastTen,
     AtLeastTwo,
     Bandwidths,
+    BatchScan,
     BatchSize,
     BatchSizes,
     Checkpoints,
@@ -95,7 +96,7 @@ class Resampling(Section):
         "fig. exp1-resampled-analytic; chosen: that of the class separation",
     )
     contexts: Annotated[
-        list[AtLeastTwo], Field(min_length=1, max_length=100), DISTINCT, ORDERED
+        list[AtLeastTwo], Field(min_length=2, max_length=100), DISTINCT, ORDERED
     ] = key("numbers of contexts R, prefixes of one run", "chosen: two and a half decades")
     signal_probes: Count = key("forced signal events", "chosen")
     background_probes: Count = key("forced background events", "chosen")
@@ -115,7 +116,7 @@ class NullProbe(Section):
 class MScan(Section):
     """Batch size and the near-degenerate regime (Fig. 3)."""
 
-    m: BatchSizes = key("batch sizes of the scan", "fig. exp1-mscan")
+    m: BatchScan = key("batch sizes of the scan", "fig. exp1-mscan")
     contexts: AtLeastTwo = key("contexts of each probe", "fig. exp1-mscan")
     signal_probes: AtLeastTwo = key("forced signal events", "chosen")
     background_probes: AtLeastTwo = key("forced background events", "chosen")
@@ -124,7 +125,7 @@ class MScan(Section):
 class Efficiency(Section):
     """Raw, addition, replacement and pair estimators (Fig. 4)."""
 
-    m: BatchSizes = key("batch sizes of the comparison of estimators", "fig. exp1-marginal-pair")
+    m: BatchScan = key("batch sizes of the comparison of estimators", "fig. exp1-marginal-pair")
     contexts: AtLeastTwo = key(
         "contexts of each probe, the same for every estimator", "fig. exp1-marginal-pair"
     )
