@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from claims import Found, holds
+from claims import Found
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localizer.base import metrics
@@ -40,7 +40,6 @@ from localizer.theory import scaling
 from localizer.verdicts import (
     board,
     findings3,
-    findings3_bandwidths,
     findings3_batches,
     findings3_scaling,
     registry,
@@ -804,25 +803,6 @@ def test_draws_of_one_sample_are_worth_less_than_independent_ones():
     # two draws of a sample have a correlation of 3/4, known to about 0.02 here
     assert findings3._independent(draws, "shared") == pytest.approx(6400 / 12.25, rel=0.12)
     assert findings3._independent(draws, "alone") > 4500
-
-
-def test_bandwidth_statements():
-    scan = pd.DataFrame(
-        {
-            "bandwidth": [0.0625, 0.25, 1.0, 4.0, 16.0],
-            "auc": [0.70, 0.85, 0.92, 0.91, 0.90],
-            "auc_spread": 0.002,
-            "draws": 4,
-        }
-    )
-    seeds = pd.DataFrame({"auc_evaluation": [0.918]})
-
-    def found(table):
-        return registry.findings(findings3_bandwidths, bandwidths=table, seeds=seeds)
-
-    assert all(holds(finding) for finding in found(scan))
-    worse = scan.assign(auc=[0.70, 0.85, 0.84, 0.91, 0.95])
-    assert not any(holds(finding) for finding in found(worse))
 
 
 def test_findings_of_the_sweep(swept):
