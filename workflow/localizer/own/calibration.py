@@ -112,6 +112,18 @@ def answer(p: float, draws: int) -> str:
     return said
 
 
+def places(extremes: Mapping[str, float], draws: int) -> str:
+    """Return whether single events stand out of a sample that as a whole does not.
+
+    >>> places({"largest": 0.004, "lowest": 0.3}, 999)
+    ' But single places stand out: the largest score has p = 0.004.'
+    """
+    out = [
+        f"the {name} score has {stated(p, draws)}" for name, p in extremes.items() if p <= DEPARTS
+    ]
+    return f" But single places stand out: {' and '.join(out)}." if out else ""
+
+
 def summary(observed: NullDraws, null: NullDraws, *, draws_from: str) -> dict[str, Any]:
     """Return MMD^2, the largest and the lowest score with their p-values.
 
@@ -123,17 +135,21 @@ def summary(observed: NullDraws, null: NullDraws, *, draws_from: str) -> dict[st
         Where the null draws come from, in a word.
     """
     p, draws = p_value(observed.mmd2[0], null.mmd2), len(null.mmd2)
+    extremes = {
+        "largest": p_value(observed.largest[0, 0], null.largest[:, 0]),
+        "lowest": p_value(-observed.lowest[0], -null.lowest),
+    }
     return {
-        "answer": answer(p, draws),
+        "answer": answer(p, draws) + (places(extremes, draws) if p > HINT else ""),
         "mmd2": float(observed.mmd2[0]),
         "mmd2_null_sd": float(null.mmd2.std(ddof=1)),
         "p_value": p,
         "draws": draws,
         "draws_from": draws_from,
         "largest": float(observed.largest[0, 0]),
-        "p_largest": p_value(observed.largest[0, 0], null.largest[:, 0]),
+        "p_largest": extremes["largest"],
         "lowest": float(observed.lowest[0]),
-        "p_lowest": p_value(-observed.lowest[0], -null.lowest),
+        "p_lowest": extremes["lowest"],
     }
 
 

@@ -164,7 +164,8 @@ def in_words(table: pd.DataFrame, found: dict[str, Any]) -> list[str]:
         "Profiled scores show where the sample departs from all such mixtures; a signal that "
         "looks like a variation is lost with it, at the places of the largest scores "
         f"{100 * found['absorbed']:.0f} % of its squared length, and an error of the reference "
-        "that no variation describes still looks like a signal.",
+        "that no variation describes still looks like a signal. A signal also moves the fitted "
+        "sizes: they are those of the nearest mixture, not a calibration.",
     ]
     if found["method"] == "rff":
         said.append("Profiled scores are computed with random features; their errors include this.")

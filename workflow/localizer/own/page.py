@@ -61,6 +61,7 @@ def render(result: Result) -> str:
         tables=tables,
         said=calibration.said(found),
         profiled_answer=result.nuisances.answer if result.nuisances is not None else "",
+        departs=min(found[name] for name in ("p_value", "p_largest")) <= calibration.HINT,
         profiled=result.nuisances.said if result.nuisances is not None else [],
         explorer=_explorer(result),
         explorer_top=top_events.DRAWN_TOP,
@@ -81,12 +82,17 @@ def _explorer(result: Result) -> Explorer:
 
 
 def _table(table: pd.DataFrame) -> dict[str, Any]:
-    """Return heads and cells as text; numbers to four digits."""
+    """Return heads and cells as text; numbers to four digits, nothing for what is not there."""
     shown = table.reset_index()
+    if "error_features" in shown and not shown["error_features"].any():
+        shown = shown.drop(columns="error_features")
     return {
         "columns": [calibration.COLUMNS.get(str(name), str(name)) for name in shown.columns],
         "rows": [
-            [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row]
+            [
+                str(cell) if not isinstance(cell, float) else f"{cell:.4g}".replace("nan", "")
+                for cell in row
+            ]
             for row in shown.itertuples(index=False)
         ],
     }

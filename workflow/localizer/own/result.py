@@ -121,7 +121,8 @@ class Result:
         """
         if departure not in ("excess", "deficit"):
             raise ValueError(f"departure must be excess or deficit, not {departure!r}")
-        whole = pd.concat([self.scores, self._events], axis=1)
+        first = self.scores[["rank", "departure"]]
+        whole = pd.concat([first, self.scores.drop(columns=first), self._events], axis=1)
         rank, side = "rank", self.scores["departure"] == departure
         if self.nuisances is not None:
             rank, sign = "profiled_rank", 1 if departure == "excess" else -1
@@ -168,9 +169,10 @@ class Result:
         how = {"exact": "exact", "rff": "random features"}
         names = ", ".join(map(str, self.top(3).index))
         profiled = f" {self.nuisances.answer}" if self.nuisances is not None else ""
+        which = " against the profiled reference" if self.nuisances is not None else ""
         return (
             f"{found['answer']}{profiled}\n"
             f"{found['events']} events against {found['reference_events']}, ranked by {by} "
             f"({how[found['method']]}): largest score {largest}, lowest {lowest}.\n"
-            f"Most responsible: {names or 'none'}."
+            f"Most responsible{which}: {names or 'none'}."
         )

@@ -23,7 +23,6 @@ from stage.configuration.kinds import (
     Checkpoints,
     Coordinate,
     Count,
-    Counts,
     Floor,
     Floors,
     Fraction,
@@ -194,7 +193,9 @@ class Model2(Section):
 class NScan(Section):
     """Growth with the ensemble (Fig. 5)."""
 
-    N: Counts = key("ensemble sizes", "fig. exp2-Nscan")
+    N: Annotated[list[Count], Field(min_length=2, max_length=100), DISTINCT] = key(
+        "ensemble sizes", "fig. exp2-Nscan"
+    )
     toys: Toys = key("paired toys at each size", "chosen")
     published_toys: Count = key(
         "the author's number of paired toys, inferred from the printed errors", "chosen"
