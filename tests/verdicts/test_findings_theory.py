@@ -567,6 +567,18 @@ PLANTED = [
     ),
     ("mmd", [(findings_mmd, "statistics", times(1.5), "t.mmd_unbiased t.null_second_order")]),
     ("mmd", [(findings_mmd, "statistics", times(0.5), "t.mmd_unbiased t.null_second_order")]),
+    ("variances", [(findings_mmd.mmd, "T_without", last_off(1e-3), "t.pair_removal")]),
+    (
+        "influence",
+        [
+            (
+                findings_marginal,
+                "_influence",
+                plus(-1e-3),
+                "t.influence_null t.influence_u_statistic",
+            )
+        ],
+    ),
     (
         "variances",
         [
