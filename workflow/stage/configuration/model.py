@@ -263,7 +263,7 @@ class RScan(Section):
 
     m: SummedBatch = key("batch size of the convergence with R", "fig. exp3-highm")
     group_size: GroupSize = key("batches that share one stream of random numbers", "chosen")
-    R: Checkpoints = key(
+    R: Annotated[list[Count], Field(min_length=2, max_length=100), DISTINCT, ORDERED] = key(
         "numbers of batches, prefixes of one run; also the checkpoints of every m",
         "fig. exp3-highm",
     )
